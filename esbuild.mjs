@@ -42,6 +42,7 @@ export const entries = [
       cli: "server/cli.ts",
       storeThread: "server/store/thread.ts",
       explainThread: "server/daemon/explain/explainThread.ts",
+      experimentThread: "server/daemon/experiments/experimentThread.ts",
       tokensThread: "server/daemon/tokens/tokensThread.ts",
       rescoreThread: "server/daemon/rescore/rescoreThread.ts",
       rewardThread: "server/daemon/rewardChecks/rewardThread.ts",

@@ -6,7 +6,11 @@ import type { ResultOf } from "../../shared/protocol/protocol.ts";
 import type { RemoteStore } from "../store/remote.ts";
 import { answers, type Handlers } from "./answers.ts";
 import { compare, type ComparedStore } from "./experiments/compare.ts";
+import { boundaryBetween } from "./experiments/boundary.ts";
+import { forecasts } from "./experiments/forecast.ts";
+import { inThread } from "./experiments/inThread.ts";
 import { setInConfig } from "./config/configSet.ts";
+import { reviewConfig } from "./config/review.ts";
 import { explain } from "./explain/explain.ts";
 import { coverageOnce, rescoreOnce, sweepOnce } from "./rescore/rescoreOnce.ts";
 import type { Rescorer } from "./rescore/rescorer.ts";
@@ -62,6 +66,10 @@ export function handlersOf(
     ...answers(protocol.runsGc, (parameters) => supervisor.collect(parameters)),
     ...answers(protocol.runsMark, ({ run, ...marks }) => supervisor.mark(run, marks)),
     ...answers(protocol.runsCompare, (parameters) => compare(comparedStore(remote), parameters)),
+    ...answers(protocol.runsBoundary, (parameters) =>
+      boundaryBetween(comparedStore(remote), parameters, inThread),
+    ),
+    ...answers(protocol.runsForecast, (parameters) => forecasts(comparedStore(remote), parameters, inThread)),
     ...answers(protocol.runsVerdict, (parameters) => verdicts.of(parameters)),
     ...answers(protocol.runsDismiss, async (parameters) => {
       const { verdict: found } = await verdicts.of({ run: parameters.run });
@@ -91,6 +99,10 @@ export function handlersOf(
     ...answers(protocol.judgeReport, (parameters) => reportOnJudge(checker, parameters)),
     ...answers(protocol.rewardCoverage, (parameters) => coverageOnce(remote, rescorer, parameters)),
     ...answers(protocol.configSet, (parameters) => Promise.resolve({ text: setInConfig(parameters) })),
+    ...answers(protocol.configReview, async ({ run, text }) => {
+      const { evaluations } = await remote.call("evaluations", { run, tasks: true });
+      return reviewConfig(await remote.call("show", { run }), evaluations, text);
+    }),
     ...answers(protocol.stageSteps, async ({ run, ...change }) =>
       stageSteps(await remote.call("show", { run }), change),
     ),

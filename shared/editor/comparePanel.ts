@@ -1,4 +1,6 @@
 /** What the webview that compares runs and its host in the extension say to each other. */
+import type { ResultOf, runsForecast } from "../protocol/protocol.ts";
+import type { BoundaryReport } from "../run/boundaryReport.ts";
 import type { Comparison } from "../run/comparison.ts";
 
 /** Grows when a change is not additive. */
@@ -22,6 +24,15 @@ export interface CompareState {
   readonly other: number;
 }
 
+/** An evaluation of a run; without a step its last one. */
+export interface WantedEvaluation {
+  readonly run: string;
+  readonly step?: number;
+}
+
+/** Where the two runs are going; null: too few values. */
+export type PanelForecasts = ResultOf<typeof runsForecast>;
+
 interface Versioned {
   readonly version: number;
 }
@@ -29,6 +40,13 @@ export type ToCompare = Versioned &
   (
     | { readonly type: "comparison"; readonly comparison: Comparison }
     | { readonly type: "tasks"; readonly other: number; readonly pairs: readonly TaskPair[] }
+    /** Answers `boundary`; with a reason where there is none. */
+    | {
+        readonly type: "boundary";
+        readonly report: BoundaryReport | null;
+        readonly reason?: string;
+        readonly forecasts?: PanelForecasts;
+      }
     | { readonly type: "failed"; readonly message: string }
   );
 export type FromCompare = Versioned &
@@ -42,6 +60,8 @@ export type FromCompare = Versioned &
     | { readonly type: "diffSource"; readonly runs: readonly [string, string]; readonly path: string }
     | { readonly type: "diffTask"; readonly other: number; readonly key: string }
     | { readonly type: "tasks"; readonly other: number }
+    /** What the models of two evaluations can do: `own` against `other`. */
+    | { readonly type: "boundary"; readonly own: WantedEvaluation; readonly other: WantedEvaluation }
     /** The runs in another order: the group of the first is what the others are compared with. */
     | { readonly type: "order"; readonly runs: readonly string[] }
   );

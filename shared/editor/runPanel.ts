@@ -1,5 +1,6 @@
 /** What the run panel's webview and its host in the extension say to each other. */
 import type { Stack } from "../lib/buckets.ts";
+import type { CourseReport } from "../run/forecastReport.ts";
 import type { Verdict } from "../run/verdict.ts";
 import type {
   CurriculumOverview,
@@ -11,6 +12,7 @@ import type {
   rewardErrors,
 } from "../protocol/protocol.ts";
 import type { Brush, LanesPath, PanelState, RolloutPlace } from "./panelState.ts";
+import type { PanelTurnover } from "./panelTurnover.ts";
 import type { ResponsePart } from "../rollouts/responseParts.ts";
 import type { Why } from "../rollouts/why.ts";
 
@@ -123,6 +125,10 @@ export interface PanelBefore {
 export interface PanelFacts {
   readonly run: PanelRun;
   readonly evaluations: readonly PanelEvaluation[];
+  /** Absent: fewer than two evaluations say how each task went. */
+  readonly turnover?: PanelTurnover;
+  /** Of held-out pass@1; absent: there are too few evaluations that differ. */
+  readonly forecast?: CourseReport;
   /** Errors in the run's log that are of no reward term. */
   readonly errors: number;
   readonly failures?: PanelFailures;
@@ -239,6 +245,10 @@ export type FromPanel = { readonly version: number } & (
   | { readonly type: "why"; readonly place: RolloutPlace }
   /** A fix of the verdict: its place in `verdict.fixes`. */
   | { readonly type: "fix"; readonly fix: number }
+  /** The last right answer to a task that was forgotten, and the first wrong one; or all of it through training. */
+  | { readonly type: "forgotten"; readonly task: string; readonly show: "diff" | "history" }
+  /** The config shall practise what was forgotten. */
+  | { readonly type: "review" }
   /** The verdict is wrong: the host asks why. */
   | { readonly type: "dismiss" }
   /** The line that threw, of those that `failures` names. */
@@ -274,6 +284,8 @@ export type ChartId =
   | "terms"
   | "weights"
   | "heldOut"
+  | "gold"
+  | "turnover"
   | "criteria"
   | "groups"
   | "curriculum"
@@ -294,6 +306,7 @@ const chartsOfMetrics: readonly (readonly [RegExp, ChartId])[] = [
   [/^reward\/(?!total\/).+\/(?!(?:errors|weight)$).+$/, "criteria"],
   [/^(reward\/|eval\/pass@1$)/, "reward"],
   [/^eval\/(pass@\d+|greedy)$/, "heldOut"],
+  [/^eval\/reward\/[^/]+$/, "gold"],
   [/^groups\/(all_right|mixed|all_wrong)$/, "groups"],
   [/^curriculum\/.+\/share$/, "curriculum"],
   [/^curriculum\/.+\/(estimate|spread)$/, "estimate"],

@@ -40,6 +40,10 @@ export const updateMetrics: readonly Metric[] = [
     "update/covariance_fraction",
     "Trained tokens chosen by the covariance of log-prob and advantage.",
   ),
+  metric(
+    "update/second_moment",
+    "Mean squared log-ratio of the trained tokens that move away from the denominator of the ratios, before it is bounded.",
+  ),
   metric("update/ratio_mean", "Mean importance ratio of the trained tokens: 1 on policy."),
   metric("update/ratio_min", "Smallest importance ratio of the step's updates."),
   metric("update/ratio_max", "Largest importance ratio of the step's updates."),

@@ -5,6 +5,7 @@ import type { RewardCoverage } from "../rollouts/coverage.ts";
 import type { Rescored, Sweep } from "../rollouts/rescore.ts";
 import { request } from "./descriptor.ts";
 import { edited, run } from "./parameters.ts";
+import type { ArmTurnover } from "../run/turnover.ts";
 import type { RunSummary } from "./runs.ts";
 
 export interface ConfigLens {
@@ -46,6 +47,23 @@ export const configSet = request<{ readonly text: string }>()(
     set: z.array(z.object({ path: z.string(), value: json })).min(1),
   }),
 );
+
+/** A config with stages that practise what a run forgot. */
+export interface ConfigReview {
+  readonly text: string;
+  /** The one that the others take turns in: its name, and its steps. */
+  readonly stage: string;
+  readonly steps: number;
+  /** The arms that every other of these steps draws from: those of which the run forgot most. */
+  readonly arms: readonly ArmTurnover[];
+  /** What it does, in sentences. */
+  readonly message: string;
+}
+/**
+ * Stages at the end that draw more of the arms of which a run forgot most, whose other tasks train; refused where nothing is
+ * forgotten, where no arm lost more than the others, or where the text gives no safe place for a stage.
+ */
+export const configReview = request<ConfigReview>()("gradus/config/review", run.extend({ text: z.string() }));
 
 /** What a config's edits would have changed over the rollouts of its last run; null where it has none. */
 export const rescore = request<{ readonly rescored: Rescored | null }>()(

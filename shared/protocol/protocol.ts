@@ -4,7 +4,15 @@
  * are refused at run time ("Unknown parameter structure auto").
  */
 import { subscribe, unsubscribe } from "./changes.ts";
-import { configLens, configSet, rescore, rescoreSweep, rewardCoverage, stageSteps } from "./config.ts";
+import {
+  configLens,
+  configReview,
+  configSet,
+  rescore,
+  rescoreSweep,
+  rewardCoverage,
+  stageSteps,
+} from "./config.ts";
 import { curriculumQuery, curriculumTest, groupsQuery, tasksQuery } from "./curriculum.ts";
 import { daemonShutdown, daemonStatus, hello } from "./daemon.ts";
 import { judgeDraw, judgeReport } from "./judge.ts";
@@ -21,9 +29,11 @@ import {
 } from "./recorded.ts";
 import { rewardAttack, rewardCheck, rewardPin, rewardTest } from "./rewards.ts";
 import {
+  runsBoundary,
   runsCompare,
   runsControl,
   runsDelete,
+  runsForecast,
   runsFork,
   runsGc,
   runsImport,
@@ -69,6 +79,8 @@ export const requests = {
   runsGc,
   runsMark,
   runsCompare,
+  runsBoundary,
+  runsForecast,
   metricsNames,
   metricsSeries,
   groupsQuery,
@@ -86,6 +98,7 @@ export const requests = {
   unsubscribe,
   configLens,
   configSet,
+  configReview,
   stageSteps,
   rescore,
   rescoreSweep,

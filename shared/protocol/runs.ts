@@ -2,6 +2,8 @@
 import { z } from "zod";
 import type { Json, JsonObject } from "../lib/json.ts";
 import { mostCompared, type Comparison } from "../run/comparison.ts";
+import type { BoundaryReport } from "../run/boundaryReport.ts";
+import type { CourseReport } from "../run/forecastReport.ts";
 import type { RunMarks } from "../run/marks.ts";
 import type { RunOrigin } from "../run/origin.ts";
 import { runIdSchema } from "../run/runId.ts";
@@ -75,6 +77,9 @@ export interface RunDetail extends RunSummary {
   /** Where its log is damaged, what is missing for it, what to do; absent where it is whole. */
   readonly damaged?: readonly string[];
 }
+
+/** Runs that are forecast at once. */
+export const mostForecast = 32;
 
 /** How a host of ssh is reached. */
 const reaching = z
@@ -220,6 +225,32 @@ export const runsCompare = request<Comparison>()(
       .max(20_000)
       .default(500)
       .describe("Most steps or buckets of a series."),
+  }),
+);
+const evaluation = run.extend({
+  step: z.number().int().optional().describe("After which step; default: its last evaluation."),
+});
+/** Two evaluations that the store holds, task by task: what each solves within its samples, and where pass@k crosses. */
+export const runsBoundary = request<BoundaryReport>()(
+  "gradus/runs/boundary",
+  z.object({ own: evaluation, other: evaluation.describe("What it is compared with.") }),
+);
+/** Where scores of runs are going, in their order; null: a run has too few values that differ. */
+export const runsForecast = request<{
+  readonly forecasts: readonly (CourseReport | null)[];
+  /** Of each the chance that the first run ends higher; null: not known, or it is the first. */
+  readonly firstEndsHigher: readonly (number | null)[];
+}>()(
+  "gradus/runs/forecast",
+  z.object({
+    runs: z.array(runIdSchema).min(1).max(mostForecast),
+    metric: z.string().default("reward/total"),
+    more: z
+      .number()
+      .int()
+      .positive()
+      .optional()
+      .describe("Further steps to look ahead; default: as many as were made."),
   }),
 );
 export const runsShow = request<RunDetail>()("gradus/runs/show", run);

@@ -51,7 +51,8 @@ interface Sigmoid {
 
 /** Points are gathered into so many, each a mean, so that noise from step to step is told apart from the course. */
 const mostPoints = 24;
-const leastPoints = 6;
+/** Values that a forecast takes. */
+export const leastValues = 6;
 /** Independent points that are believed in at least. */
 const least = 4;
 /** Of the grid. */
@@ -71,7 +72,7 @@ export function forecast(
   range?: readonly [number, number],
 ): Forecast | undefined {
   const own = gathered(points.filter(({ x, y }) => x > 0 && Number.isFinite(y)));
-  if (own.length < leastPoints) return undefined;
+  if (own.length < leastValues) return undefined;
   const ys = own.map(({ y }) => y);
   const [lowest, highest] = [Math.min(...ys), Math.max(...ys)];
   if (highest === lowest) return undefined;

@@ -23,6 +23,12 @@ export interface Learned {
   readonly solved: number;
 }
 
+export interface ArmTurnover {
+  readonly arm: string;
+  readonly tasks: number;
+  readonly forgotten: number;
+}
+
 export interface Turnover {
   readonly first: number;
   readonly last: number;
@@ -32,6 +38,8 @@ export interface Turnover {
   readonly forgotten: readonly Forgotten[];
   /** Right in the first evaluation, and in the last. */
   readonly kept: number;
+  /** Of each arm, how many of these tasks it has, and how many of them are forgotten. */
+  readonly arms: readonly ArmTurnover[];
   /** By evaluation, how many of these tasks were right, and how many of those that were right before are not. */
   readonly course: readonly { readonly step: number; readonly right: number; readonly lost: number }[];
 }
@@ -74,6 +82,7 @@ export function turnover(evaluations: readonly Evaluated[]): Turnover | undefine
     learned,
     forgotten,
     kept: tasks.filter(({ task }) => rightAt(first, task) && rightAt(last, task)).length,
+    arms: byArm(tasks, forgotten),
     course: known.map((one, i) => ({
       step: one.step,
       right: tasks.filter(({ task }) => rightAt(one, task)).length,
@@ -82,4 +91,20 @@ export function turnover(evaluations: readonly Evaluated[]): Turnover | undefine
       ).length,
     })),
   };
+}
+
+interface OfArm {
+  readonly arm: string;
+}
+
+/** In the order in which the arms are asked. */
+function byArm(tasks: readonly OfArm[], forgotten: readonly OfArm[]): readonly ArmTurnover[] {
+  const counts = new Map<string, { tasks: number; forgotten: number }>();
+  for (const { arm } of tasks) {
+    const own = counts.get(arm) ?? { tasks: 0, forgotten: 0 };
+    counts.set(arm, own);
+    own.tasks++;
+  }
+  for (const { arm } of forgotten) counts.get(arm)!.forgotten++;
+  return [...counts].map(([arm, own]) => ({ arm, ...own }));
 }

@@ -4,6 +4,7 @@ import { LSPErrorCodes, ResponseError, type Diagnostic, type Position } from "vs
 import { TextDocument } from "vscode-languageserver-textdocument";
 import { loadConfig } from "../../server/rules/load.ts";
 import { modelFacts } from "../../server/analysis/modelFacts.ts";
+import { engineKeys } from "../../server/frameworks/export/engineKeys.ts";
 import { checkFrameworkDocument, readFrameworkDocument } from "../../server/frameworks/index.ts";
 import type { Source } from "./corpus.ts";
 import type { Edit } from "./edits.ts";
@@ -33,7 +34,7 @@ const isConfig = ({ languageId, file }: Source): boolean =>
 function freshly(source: Source, text: string): Finding[] {
   const document = isConfig(source) ? undefined : readFrameworkDocument(source.file, text);
   const found = isConfig(source)
-    ? loadConfig(source.file, { text, models: modelFacts }).diagnostics
+    ? loadConfig(source.file, { text, models: modelFacts, engineKeys }).diagnostics
     : document === undefined
       ? []
       : checkFrameworkDocument(document);

@@ -218,6 +218,7 @@ export const worlds: Readonly<Record<string, World>> = {
   rlprompt: { set: ['reward.terms.gap.labels=["a", "b"]', "rollout.max_tokens=5"] },
   "rlpr-filter": { both: [...failing.both, "steps=14"] },
   // The judge is a model that was just made, and says neither yes nor no.
+  "rubric-dropout": judged("rubric"),
   ruscarl: { both: ["reward.max_failed_steps=0"] },
   sec: apart,
   "sec-released": apart,

@@ -81,6 +81,7 @@ test(
     const asked = (await posted(panel)).map(({ version: _, ...rest }) => rest);
     assert.deepEqual(asked, [
       { type: "ready" },
+      { type: "boundary", own: { run: "brief-1" }, other: { run: "base-1" } },
       { type: "tasks", other: 1 },
       { type: "diffSource", runs: ["brief-1", "brief-2"], path: "rewards/brevity.ts" },
       { type: "diffConfigs", runs: ["base-1", "brief-1"], resolved: true },
@@ -90,6 +91,7 @@ test(
       { type: "smooth", smooth: false },
       { type: "diffTask", other: 1, key: "t#0" },
       { type: "tasks", other: 2 },
+      { type: "boundary", own: { run: "brief-2" }, other: { run: "base-1" } },
     ]);
     // The chart's cursor moves by keys, and says what is there.
     const plot = page.getByRole("slider").first();

@@ -4,7 +4,7 @@ import { groupLetter, groupText } from "../../shared/run/comparisonText.ts";
 import { button, element } from "../shared/dom.ts";
 import { swatch } from "../shared/swatch.ts";
 import type { Theme } from "../shared/theme.ts";
-import { folded, listed } from "./folded.ts";
+import { folded, listed } from "../shared/folded.ts";
 import { groupOrder, leadingGroups, styleOf } from "./leading.ts";
 
 export interface GroupActions {

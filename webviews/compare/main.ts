@@ -18,6 +18,7 @@ import { button, element, setShown, setText } from "../shared/dom.ts";
 import { connect, type Host } from "../shared/messaging.ts";
 import { onThemeChange, readTheme } from "../shared/theme.ts";
 import { chartOf, lastCommon, ledBy, type DifferenceRow } from "./models.ts";
+import { BoundarySection } from "./boundary.ts";
 import { leadingGroups } from "./leading.ts";
 import { groupsSection, notesSection } from "./groups.ts";
 import { armsSection, differencesSection, heldOutSection, tasksSection } from "./sections.ts";
@@ -39,6 +40,10 @@ class ComparePanel {
   );
   readonly #grid = element("main", { class: "charts" });
   readonly #below = element("div", { class: "below" });
+  readonly #boundary = new BoundarySection({
+    asked: (own, other) => this.#post({ type: "boundary", own, other }),
+    opened: (key) => this.#post({ type: "diffTask", other: this.#other, key }),
+  });
   readonly #tasks = element("div", {});
   readonly #host: Host<FromCompare, CompareState>;
 
@@ -50,9 +55,11 @@ class ComparePanel {
     this.#tables = new Set(left?.tables ?? []);
     this.#other = left?.other ?? 0;
     setShown(this.#smoothing, false);
-    root.append(this.#title, this.#waiting, this.#top, this.#smoothing, this.#grid, this.#below, this.#tasks);
+    const parts = [this.#title, this.#waiting, this.#top, this.#boundary.root, this.#smoothing, this.#grid];
+    root.append(...parts, this.#below, this.#tasks);
     onThemeChange(() => {
       for (const chart of this.#charts.values()) chart.setTheme(readTheme());
+      this.#boundary.setTheme(readTheme());
       if (this.#found !== null) this.#drawTop(this.#found);
     });
     this.#post({ type: "ready" });
@@ -70,7 +77,10 @@ class ComparePanel {
       case "tasks":
         if (message.other !== this.#other) return;
         this.#pairs = message.pairs;
+        this.#boundary.setPairs(message.pairs);
         return this.#drawTasks();
+      case "boundary":
+        return this.#boundary.answered(message);
       case "failed":
         setShown(this.#waiting, true);
         return setText(this.#waiting, message.message);
@@ -90,6 +100,7 @@ class ComparePanel {
     this.#drawCharts(found);
     this.#below.replaceChildren(armsSection(found));
     this.#drawTasks();
+    this.#boundary.update(found, this.#other);
     if (found.groups.length > 1 && this.#pairs === undefined)
       this.#post({ type: "tasks", other: this.#other });
     this.#keep();
@@ -176,6 +187,7 @@ class ComparePanel {
           [this.#other, this.#pairs] = [other, undefined];
           this.#post({ type: "tasks", other });
           this.#drawTasks();
+          if (this.#found !== null) this.#boundary.update(this.#found, other);
           this.#keep();
         },
         open: (key) => this.#post({ type: "diffTask", other: this.#other, key }),

@@ -4,7 +4,7 @@ import type { TaskPair } from "../../shared/editor/comparePanel.ts";
 import type { Comparison } from "../../shared/run/comparison.ts";
 import { groupLetter, heldOutSentence } from "../../shared/run/comparisonText.ts";
 import { button, element } from "../shared/dom.ts";
-import { folded, listed } from "./folded.ts";
+import { folded, listed } from "../shared/folded.ts";
 import { groupOrder, leadingGroups } from "./leading.ts";
 import { differenceRows, type DifferenceRow } from "./models.ts";
 

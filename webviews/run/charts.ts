@@ -15,7 +15,10 @@ import {
   type LineStyle,
   type RunView,
 } from "./models.ts";
-import { heldOutModel, rewardModel, termsModel, weightsModel } from "./learning/rewardModels.ts";
+import { turnoverModel } from "./forgetting/turnoverModel.ts";
+import { goldModel } from "./learning/goldModel.ts";
+import { heldOutModel } from "./learning/heldOutModel.ts";
+import { rewardModel, termsModel, weightsModel } from "./learning/rewardModels.ts";
 
 /** Phases in the order in which a step runs them; unknown ones follow. */
 const phases = ["generate", "reward", "score", "update", "evaluate", "log"];
@@ -82,6 +85,15 @@ export const charts: readonly ChartDefinition[] = [
     over: "held-out",
     steady: true,
     model: heldOutModel,
+  },
+  {
+    id: "gold",
+    title: "Reward and gold",
+    place: "learning",
+    over: "held-out",
+    optional: true,
+    steady: true,
+    model: goldModel,
   },
   { id: "reward", title: "Reward", place: "lane", over: "all", steady: true, model: rewardModel },
   { id: "groups", title: "Signal", place: "lane", over: "drawn", steady: true, model: groupsModel },
@@ -172,6 +184,14 @@ export const charts: readonly ChartDefinition[] = [
     place: "lane",
     over: "drawn",
     model: curriculumModel,
+  },
+  {
+    id: "turnover",
+    title: "Held-out tasks: right, and lost again",
+    place: "lane",
+    over: "held-out",
+    optional: true,
+    model: turnoverModel,
   },
   {
     id: "estimate",

@@ -7,6 +7,7 @@ import "./verdict/verdict.css";
 import "./timeline/timeline.css";
 import "./rollouts/rollouts.css";
 import "./curriculum/lanes.css";
+import "./forgetting/forgotten.css";
 import { RunPanel } from "./panel.ts";
 
 const root = document.getElementById("root");

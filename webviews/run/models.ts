@@ -1,8 +1,10 @@
 /** From a run's series to the charts of its panel: pure. */
 import { formatNumber } from "../../shared/lib/format.ts";
 import type { ChartId } from "../../shared/editor/runPanel.ts";
+import type { PanelTurnover } from "../../shared/editor/panelTurnover.ts";
 import type { CurriculumOverview } from "../../shared/protocol/protocol.ts";
 import { isLive } from "../../shared/protocol/runStatus.ts";
+import type { CourseReport } from "../../shared/run/forecastReport.ts";
 import { trainerText } from "../../shared/run/origin.ts";
 import type { PanelEvaluation, PanelRun } from "../../shared/editor/runPanel.ts";
 import type { ChartModel, Format, ChartLine, Tone } from "../shared/chartModel.ts";
@@ -14,6 +16,8 @@ export interface RunView {
   readonly run: PanelRun;
   readonly series: RunSeries;
   readonly evaluations: readonly PanelEvaluation[];
+  readonly turnover?: PanelTurnover | undefined;
+  readonly forecast?: CourseReport | undefined;
   /** Groups of all arms, counted; none until they have been. */
   readonly overview?: CurriculumOverview | null;
 }

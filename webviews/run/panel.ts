@@ -224,6 +224,7 @@ export class RunPanel {
     this.#parts.header.update(view, facts, this.#cursor);
     this.#parts.card.update(facts.verdict, run.summary.status);
     this.#drawCharts();
+    this.#parts.forgotten.update(facts.turnover);
     this.#parts.lanes.update(this.#framed(facts), run);
     this.#parts.views.update(run, this.#range, this.#pinned);
     this.#parts.rollouts.update(run.summary.step);

@@ -5,6 +5,7 @@ import { element, setShown } from "../shared/dom.ts";
 import type { SaveFormat } from "../shared/saveMenu.ts";
 import { readTheme } from "../shared/theme.ts";
 import { LanesView } from "./curriculum/lanes.ts";
+import { ForgottenTasks } from "./forgetting/forgotten.ts";
 import { Header } from "./header.ts";
 import { LearningCharts } from "./learning/learning.ts";
 import { AllMetrics } from "./metrics/allMetrics.ts";
@@ -48,6 +49,7 @@ export interface Parts {
   readonly card: VerdictCard;
   readonly learning: LearningCharts;
   readonly timeline: Timeline;
+  readonly forgotten: ForgottenTasks;
   readonly controls: Controls;
   readonly metrics: AllMetrics;
   readonly lanes: LanesView;
@@ -76,6 +78,11 @@ export function makeParts(acts: PanelActs, left: PanelState | null): Parts {
     }),
     learning: new LearningCharts(chart, theme),
     timeline,
+    forgotten: new ForgottenTasks({
+      compared: (task) => acts.post({ type: "forgotten", task, show: "diff" }),
+      followed: (task) => acts.post({ type: "forgotten", task, show: "history" }),
+      reviewed: () => acts.post({ type: "review" }),
+    }),
     controls: new Controls(acts.restyled),
     metrics: new AllMetrics({ asked: () => acts.post({ type: "names" }), chosen: acts.choose, chart }, theme),
     lanes: new LanesView(
@@ -125,6 +132,7 @@ function laidOut({
   card,
   learning,
   timeline,
+  forgotten,
   controls,
   metrics,
   lanes,
@@ -132,7 +140,11 @@ function laidOut({
   views,
 }: Omit<Parts, "body">): HTMLElement {
   timeline.head.append(views.root, controls.root);
-  const charts = element("main", { class: "charts" }, learning.root, timeline.root, lanes.root, metrics.root);
+  const charts = element(
+    "main",
+    { class: "charts" },
+    ...[learning, timeline, forgotten, lanes, metrics].map(({ root }) => root),
+  );
   const body = element(
     "div",
     { class: "body" },

@@ -1,8 +1,8 @@
 /** A chart as a person meets it: title, legend with values at the cursor, canvas, keyboard, summary and table. */
 import type uPlot from "uplot";
-import { describeStep, nameOf, nearest, placeOf, type ChartModel } from "./chartModel.ts";
+import { describeStep, lastMade, nameOf, nearest, placeOf, type ChartModel } from "./chartModel.ts";
 import { tableOf } from "./chartTable.ts";
-import { button, element, setShown, setText } from "./dom.ts";
+import { button, element, setShown, setText, unbroken } from "./dom.ts";
 import type { Gutters } from "./gutters.ts";
 import { legendEntries } from "./legend.ts";
 import { columnsOf, createPlot, shapeOf, type Mark } from "./plot.ts";
@@ -62,6 +62,7 @@ export class Chart {
   /** The name of the axis, and which step the legend's values are of. */
   readonly #axis = element("p", { class: "axis", "aria-hidden": "true" });
   readonly #empty = element("p", { class: "empty" });
+  readonly #note = element("p", { class: "chart-note", hidden: true });
   readonly #table = element("div", { class: "table", tabindex: 0, role: "region" });
   readonly #toggle: HTMLButtonElement;
   readonly #save: HTMLButtonElement;
@@ -120,13 +121,14 @@ export class Chart {
       this.#plotArea,
       this.#axis,
       this.#empty,
+      this.#note,
       this.#table,
       keys,
     );
     this.#table.hidden = true;
     this.#plotArea.addEventListener("keydown", (event) => this.#onKey(event));
     this.#plotArea.addEventListener("focus", () => {
-      const last = this.#model.steps.at(-1);
+      const last = this.#model.steps[lastMade(this.#model)];
       // A press of the mouse is about the place under it.
       const byKey = this.#plotArea.matches(":focus-visible");
       if (byKey && this.#cursor === null && last !== undefined) this.events.pinned(last);
@@ -175,6 +177,12 @@ export class Chart {
     setText(this.#chip, population.text);
     this.#chip.setAttribute("data-tip", population.why);
     this.#chip.setAttribute("aria-label", `Over ${population.text}. ${population.why}`);
+  }
+
+  /** A sentence below it; null: there is none. */
+  setNote(text: string | null): void {
+    setText(this.#note, unbroken(text ?? ""));
+    setShown(this.#note, text !== null);
   }
 
   /** Over what its curves are, for those who hear the chart. */
@@ -236,7 +244,7 @@ export class Chart {
       // The axis by tokens or time moves on with the run.
       x: { ...this.#x, of: (step: number) => this.#x.of(step), at: (at: number) => this.#x.at(at) },
       pointed: (at: number | null) =>
-        this.events.pointed(at === null ? null : (this.#model.steps[nearest(this.#model.steps, at)] ?? null)),
+        this.events.pointed(at === null ? null : (this.#model.steps[this.#nearest(at)] ?? null)),
       selected: (from: number, to: number) => this.events.zoomed([Math.floor(from), Math.ceil(to)]),
     };
     this.#plot = createPlot(this.#model, this.#plotArea, options, () => this.#model);
@@ -283,16 +291,17 @@ export class Chart {
   #placeCursor(): void {
     const plot = this.#plot;
     if (plot === undefined) return;
-    const index = this.#cursor === null ? -1 : nearest(this.#model.steps, this.#cursor);
+    const index = this.#cursor === null ? -1 : this.#nearest(this.#cursor);
     const left = index < 0 ? -10 : plot.valToPos(this.#x.of(this.#model.steps[index]!), "x");
     plot.setCursor({ left, top: 0 }, false);
   }
 
   #label(): void {
     const { steps } = this.#model;
-    const index = this.#cursor === null ? steps.length - 1 : nearest(steps, this.#cursor);
+    const last = lastMade(this.#model);
+    const index = this.#cursor === null ? last : this.#nearest(this.#cursor);
     this.#plotArea.setAttribute("aria-valuemin", String(steps[0] ?? 0));
-    this.#plotArea.setAttribute("aria-valuemax", String(steps.at(-1) ?? 0));
+    this.#plotArea.setAttribute("aria-valuemax", String(steps[last] ?? 0));
     this.#plotArea.setAttribute("aria-valuenow", String(steps[index] ?? 0));
     this.#plotArea.setAttribute("aria-valuetext", describeStep(this.#model, index));
     this.#legend.replaceChildren(...legendEntries(this.#model, index, this.#theme));
@@ -321,8 +330,13 @@ export class Chart {
   }
 
   #stepAtCursor(): number | undefined {
-    const index = this.#cursor === null ? -1 : nearest(this.#model.steps, this.#cursor);
+    const index = this.#cursor === null ? -1 : this.#nearest(this.#cursor);
     return this.#model.steps[index];
+  }
+
+  /** Index of the step closest to one, of those that were made. */
+  #nearest(step: number): number {
+    return Math.min(lastMade(this.#model), nearest(this.#model.steps, step));
   }
 
   #open(): void {
@@ -332,17 +346,17 @@ export class Chart {
 
   #onKey(event: KeyboardEvent): void {
     const { steps } = this.#model;
-    const here = this.#cursor === null ? steps.length - 1 : nearest(steps, this.#cursor);
+    const last = lastMade(this.#model);
+    const here = this.#cursor === null ? last : this.#nearest(this.#cursor);
     const stride = event.shiftKey ? 10 : 1;
     const moves: Readonly<Record<string, number>> = {
       ArrowLeft: here - stride,
       ArrowRight: here + stride,
       Home: 0,
-      End: steps.length - 1,
+      End: last,
     };
     const to = moves[event.key];
-    if (to !== undefined && steps.length > 0)
-      this.events.pinned(steps[Math.min(steps.length - 1, Math.max(0, to))]!);
+    if (to !== undefined && steps.length > 0) this.events.pinned(steps[Math.min(last, Math.max(0, to))]!);
     else if (event.key === "Enter" || event.key === " ") this.#open();
     else if (event.key === "Escape") this.events.zoomed(null);
     else return;

@@ -44,6 +44,10 @@ export interface ChartModel {
   readonly least?: number;
   /** How values lie on the left axis; absent: as they are. */
   readonly scale?: { readonly kind: "log" } | { readonly kind: "symlog"; readonly linear: number };
+  /** Steps after this one have not been made: lines go on there as they are expected to. Absent: all have been. */
+  readonly until?: number;
+  /** What `steps` count, if not steps. */
+  readonly counted?: string;
   /** Why nothing is drawn and what is awaited; null when there is something to draw. */
   readonly empty: string | null;
 }
@@ -115,6 +119,10 @@ export function nearest(steps: readonly number[], step: number): number {
   return step - steps[before]! <= steps[after]! - step ? before : after;
 }
 
+/** Index of the last step that was made; −1 without any. */
+export const lastMade = ({ steps, until }: ChartModel): number =>
+  until === undefined ? steps.length - 1 : indexAt(steps, until);
+
 /** Where the last value up to an index is, or −1: points that exist at a few steps only keep theirs in between. */
 function placeUpTo(line: ChartLine, index: number): number {
   for (let i = index; i >= 0; i--) {
@@ -136,12 +144,12 @@ export function saidUpTo(line: ChartLine, index: number): string {
 }
 
 /** "step 719", or, where a position of the axis holds several, "mean of steps 512 to 1,023". */
-export function placeOf({ steps, begins }: ChartModel, index: number): string {
+export function placeOf({ steps, begins, counted = "step" }: ChartModel, index: number): string {
   const [step, begin] = [steps[index], begins?.[index]];
   if (step === undefined) return "";
   const said = (one: number): string => one.toLocaleString("en-US");
   return begin === undefined || begin === step
-    ? `step ${said(step)}`
+    ? `${counted} ${said(step)}`
     : `mean of steps ${said(begin)} to ${said(step)}`;
 }
 
@@ -155,7 +163,7 @@ export function describeStep(model: ChartModel, index: number): string {
   if (step === undefined) return model.empty ?? "no data";
   const parts = saidLines(model).map((line) => `${line.name} ${saidUpTo(line, index)}`);
   const several = (model.begins?.[index] ?? step) !== step;
-  return `${several ? placeOf(model, index) : `step ${step}`}: ${parts.join(", ")}`;
+  return `${several ? placeOf(model, index) : `${model.counted ?? "step"} ${step}`}: ${parts.join(", ")}`;
 }
 
 /** The whole chart in words. */
@@ -164,7 +172,7 @@ export function summarize(model: ChartModel): string {
   const said = saidLines(model).slice(0, mostSaid);
   const more = model.lines.length - said.length;
   return [
-    ...said.map((line) => summarizeLine(model.steps, line)),
+    ...said.map((line) => summarizeLine(model, line)),
     ...(more > 0 ? [`${plural(more, "more line")}: the table has them.`] : []),
   ].join(" ");
 }
@@ -176,12 +184,15 @@ const mostSaid = 8;
  * @param over empty: over what its numbers are is not known
  */
 export const nameOf = (title: string, over: string, model: ChartModel): string =>
-  `${title}, ${over === "" ? `over steps ${model.steps[0]} to ${model.steps.at(-1)}` : over}. ${summarize(model)}`;
+  `${title}, ${over === "" ? `over ${model.counted ?? "steps"} ${model.steps[0]} to ${model.steps.at(-1)}` : over}. ${summarize(model)}`;
 
 const isKnown = (value: number | null | undefined): value is number =>
   value !== null && value !== undefined && !Number.isNaN(value);
 
-function summarizeLine(steps: readonly number[], { name, raw, spread, format }: ChartLine): string {
+function summarizeLine(
+  { steps, counted = "step" }: ChartModel,
+  { name, raw, spread, format }: ChartLine,
+): string {
   const ends: number[] = [];
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let [lowest, highest] = [0, 0];
@@ -193,7 +204,7 @@ function summarizeLine(steps: readonly number[], { name, raw, spread, format }: 
     if (most > high) [high, highest] = [most, i];
   });
   const say = (value: number | null | undefined, index: number): string =>
-    `${formatValue(value, format)} at step ${steps[index]}`;
+    `${formatValue(value, format)} at ${counted} ${steps[index]}`;
   const [first, last] = ends;
   if (first === undefined) return `${name}: no values yet.`;
   return last === undefined

@@ -6,7 +6,7 @@ const mostRows = 400;
 
 /** The table, and under it what it leaves out. */
 export function tableOf(model: ChartModel): readonly HTMLElement[] {
-  const head = ["step", ...model.lines.map((line) => line.name)].map((name) =>
+  const head = [model.counted ?? "step", ...model.lines.map((line) => line.name)].map((name) =>
     element("th", { scope: "col" }, name),
   );
   const rows = tableRows(model, mostRows).map(([step, ...cells]) =>

@@ -31,6 +31,7 @@ import type { Stores } from "../connection/stores.ts";
 import type { Family } from "../runs/families.ts";
 import { pickRuns } from "../runs/pick.ts";
 import { configUri, resolvedUri, sourceUri } from "../runs/runFiles.ts";
+import { readBoundary } from "./boundary.ts";
 import { answerText, answersOf, taskPairs } from "./tasks.ts";
 
 /** Milliseconds between two comparisons of runs that are live. */
@@ -226,6 +227,8 @@ class CompareHost {
         return this.#diffSource(message.runs, message.path);
       case "tasks":
         return this.#tasks(message.other);
+      case "boundary":
+        return this.#boundary(message);
       case "diffTask":
         return this.#diffTask(message.other, message.key);
     }
@@ -267,6 +270,12 @@ class CompareHost {
     const pairs = taskPairs(await answersOf(session, base), await answersOf(session, second));
     this.#pairs.set(other, pairs);
     this.#send({ type: "tasks", other, pairs });
+  }
+
+  async #boundary({ own, other }: Extract<FromCompare, { type: "boundary" }>): Promise<void> {
+    const known = new Set(this.#comparison?.runs.map(({ id }) => id));
+    if (!known.has(own.run) || !known.has(other.run)) return;
+    this.#send(await readBoundary(await this.#session(), own, other));
   }
 
   async #diffTask(other: number, key: string): Promise<void> {

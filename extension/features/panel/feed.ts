@@ -5,7 +5,6 @@
 import type { Asker } from "../connection/asker.ts";
 import {
   curriculumQuery,
-  evaluationsQuery,
   metricsNames,
   metricsSeries,
   groupsQuery,
@@ -28,16 +27,16 @@ import {
   type LinkState,
   type LiveStep,
   type PanelBefore,
-  type PanelEvaluation,
   type PanelFacts,
   type ToPanel,
 } from "../../../shared/editor/runPanel.ts";
+import type { PanelForgotten } from "../../../shared/editor/panelTurnover.ts";
 import { messageOf } from "../../../shared/lib/errors.ts";
-import { passIntervals } from "../../../shared/run/passAtK.ts";
 import type { Verdict } from "../../../shared/run/verdict.ts";
 import { panelGroups, panelTexts } from "./groups.ts";
 import { panelRun } from "./panelRun.ts";
 import { runBefore } from "./runBefore.ts";
+import { readEvaluations, type RunEvaluations } from "./readEvaluations.ts";
 import { evaluationUnderWay, noFailures, readEvents, type RunEvents } from "./readEvents.ts";
 import { seriesParts } from "./seriesParts.ts";
 
@@ -60,7 +59,7 @@ export class PanelFeed {
   #ready = false;
   #detail: RunDetail | undefined;
   #summary: RunSummary | undefined;
-  #evaluations: readonly PanelEvaluation[] = [];
+  #evaluated: RunEvaluations = { evaluations: [] };
   #verdict: Verdict | null | undefined;
   #before: PanelBefore | undefined;
   #compared = false;
@@ -105,6 +104,10 @@ export class PanelFeed {
   /** What it was sent last. */
   get verdict(): Verdict | null {
     return this.#verdict ?? null;
+  }
+  /** A forgotten task that it was sent: a webview must not choose what is read. */
+  forgotten(task: string): PanelForgotten | undefined {
+    return this.#evaluated.turnover?.listed.find((one) => one.task === task);
   }
   get before(): string | undefined {
     return this.#before?.run;
@@ -273,7 +276,7 @@ export class PanelFeed {
       this.#detail = await source.ask(runsShow, { run });
       void this.#compareBefore(source, this.#detail);
     }
-    if (evaluations) this.#evaluations = await readEvaluations(source, run);
+    if (evaluations) this.#evaluated = await readEvaluations(source, run);
     if (errors) this.#events = await readEvents(source, run);
     Object.assign(this.#stale, { detail: false, evaluations: false, errors: false });
   }
@@ -291,7 +294,7 @@ export class PanelFeed {
     const { run } = this.options;
     try {
       const source = await this.options.source();
-      const [detail, { names }, evaluations, events] = await Promise.all([
+      const [detail, { names }, evaluated, events] = await Promise.all([
         source.ask(runsShow, { run }),
         source.ask(metricsNames, { run }),
         readEvaluations(source, run),
@@ -308,7 +311,7 @@ export class PanelFeed {
         detail.attempt > this.#summary.attempt
       )
         this.#summary = detail;
-      this.#evaluations = evaluations;
+      this.#evaluated = evaluated;
       this.#events = events;
       this.options.send({ version: panelVersion, type: "show", series, ...this.#shown(detail) });
       void this.#compareBefore(source, detail);
@@ -346,10 +349,10 @@ export class PanelFeed {
     // The window's other views report a live run's progress once per beat: so does the head of the panel.
     const summary =
       shared?.status === own.status && shared.attempt === own.attempt ? { ...own, step: shared.step } : own;
-    const evaluating = evaluationUnderWay(this.#events.evaluating, own, this.#evaluations);
+    const evaluating = evaluationUnderWay(this.#events.evaluating, own, this.#evaluated.evaluations);
     return {
       run: { ...panelRun(detail, summary), ...(evaluating === undefined ? {} : { evaluating }) },
-      evaluations: this.#evaluations,
+      ...this.#evaluated,
       errors: this.#events.errors,
       failures: this.#events.failures,
       events: this.#events.told,
@@ -361,16 +364,6 @@ export class PanelFeed {
 
 const askVerdict = async (source: Asker, run: string): Promise<Verdict | null> =>
   (await source.ask(runsVerdict, { run })).verdict;
-
-/** The tasks' outcomes stay here: what they allow to be said is an interval a metric. */
-async function readEvaluations(source: Asker, run: string): Promise<readonly PanelEvaluation[]> {
-  const { evaluations } = await source.ask(evaluationsQuery, { run, tasks: true });
-  return evaluations.map(({ results, ...row }) =>
-    results === undefined
-      ? row
-      : { ...row, tasks: results.tasks.length, intervals: passIntervals(Object.keys(row.metrics), results) },
-  );
-}
 
 const whereOf = ({ by, names }: Brush): string => {
   const among = names.map((name) => `${by} == ${JSON.stringify(name)}`).join(" || ");

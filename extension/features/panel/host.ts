@@ -20,6 +20,7 @@ import type { DaemonState, Store, Stores } from "../connection/stores.ts";
 import { applyFix } from "./applyFix.ts";
 import { columnOf } from "./column.ts";
 import { PanelFeed } from "./feed.ts";
+import { diffForgotten, reviewForgotten } from "./forgotten.ts";
 import { moveStage, type StageMove } from "./moveStage.ts";
 import { saveChart } from "./saveChart.ts";
 
@@ -213,6 +214,10 @@ class RunPanelHost {
         return saveChart(message).catch((error: unknown) => show(error, "save the chart"));
       case "fix":
         return this.#fix(message.fix).catch((error: unknown) => show(error, "change the config"));
+      case "forgotten":
+        return this.#forgotten(message).catch((error: unknown) => show(error, "open a task"));
+      case "review":
+        return this.#review().catch((error: unknown) => show(error, "change the config"));
       case "dismiss":
         return this.#dismiss().catch((error: unknown) => show(error, "dismiss the verdict"));
       case "curriculum":
@@ -246,6 +251,18 @@ class RunPanelHost {
     const source = await this.stores.connected(this.#ownStore());
     const { file } = await source.ask(runsShow, { run: this.run });
     await applyFix(source, file, fix);
+  }
+
+  async #forgotten({ task, show: what }: Extract<FromPanel, { type: "forgotten" }>): Promise<void> {
+    const found = this.#feed.forgotten(task);
+    if (found === undefined) return;
+    if (what === "history") return void (await execute("taskFollow", { run: this.run, task }));
+    const source = await this.stores.connected(this.#ownStore());
+    await diffForgotten(source, { run: this.run, name: this.stores.nameOf(this.run) }, found);
+  }
+
+  async #review(): Promise<void> {
+    await reviewForgotten(await this.stores.connected(this.#ownStore()), this.run);
   }
 
   async #dismiss(): Promise<void> {

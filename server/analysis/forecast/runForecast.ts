@@ -1,7 +1,13 @@
 /** Where a run is going, in numbers that a person decides by. Pure. */
 import { meanOrNull } from "../../../shared/lib/mean.ts";
 import { metricNamed } from "../../../shared/metrics/metrics.ts";
-import { forecast, type Band, type Forecast } from "../../../shared/run/forecast.ts";
+import { forecast, type Forecast } from "../../../shared/run/forecast.ts";
+import {
+  aheadOf,
+  type Ahead,
+  type ForecastCourse,
+  type ForecastReport,
+} from "../../../shared/run/forecastReport.ts";
 
 export interface ForecastAsk {
   readonly metric: string;
@@ -16,30 +22,12 @@ export interface ForecastAsk {
   readonly more?: number | undefined;
 }
 
-export interface RunForecast {
-  readonly metric: string;
-  /** Steps that were looked at. */
-  readonly made: number;
-  readonly asymptote: Band;
-  readonly efficiency: Band;
-  /** The step at which half of the way is done. */
-  readonly midpoint: Band;
-  /** The score at the last step. */
-  readonly now: Band;
-  /** At the planned end; null: the run is there. */
-  readonly planned: Ahead | null;
-  /** After further steps. */
-  readonly further: Ahead;
+export interface RunForecast extends ForecastReport {
+  /** Steps of the first value and of the last, and how many there are. */
+  readonly first: number;
+  readonly last: number;
+  readonly values: number;
   readonly curve: Forecast;
-}
-
-export interface Ahead {
-  readonly steps: number;
-  /** null: no step was timed. */
-  readonly seconds: number | null;
-  readonly score: Band;
-  /** Against now. */
-  readonly gain: Band;
 }
 
 /** @returns undefined: there are too few values, or all are the same */
@@ -74,7 +62,7 @@ export function runForecast({
   });
   const { asymptote, efficiency, midpoint } = curve;
   return {
-    ...{ metric, made, asymptote, efficiency, midpoint, curve },
+    ...{ metric, made, asymptote, efficiency, midpoint, curve, first, last, values: known.length },
     now: curve.at(made),
     planned: left > 0 ? ahead(left) : null,
     further: ahead(more ?? made),
@@ -86,4 +74,31 @@ function rangeOf(metric: string, values: readonly number[]): readonly [number, n
   const declared = metricNamed(metric)?.range;
   if (declared !== undefined) return declared;
   return values.every((value) => value >= 0 && value <= 1) ? [0, 1] : undefined;
+}
+
+/** Places of the curve after the last value. */
+const placesAhead = 12;
+/** Before it, at the most. */
+const placesBehind = 60;
+
+/** The curve at the values that it was fitted to, and on as far as the run is planned or asked to go. */
+export function courseOf(
+  { first, last, curve, ...report }: RunForecast,
+  { steps, values }: Pick<ForecastAsk, "steps" | "values">,
+): ForecastCourse {
+  const known = steps.filter((_, i) => (values[i] ?? null) !== null);
+  const stride = Math.max(1, Math.ceil(known.length / placesBehind));
+  const behind = known.filter((_, i) => i % stride === 0 || i === known.length - 1);
+  const { steps: far } = aheadOf(report);
+  const ahead = Array.from({ length: Math.min(placesAhead, far) }, (_, i) =>
+    Math.round(last + (far * (i + 1)) / Math.min(placesAhead, far)),
+  );
+  const places = [...behind, ...ahead];
+  const bands = places.map((step) => curve.at(step - first + 1));
+  return {
+    steps: places,
+    low: bands.map(({ low }) => low),
+    middle: bands.map(({ middle }) => middle),
+    high: bands.map(({ high }) => high),
+  };
 }

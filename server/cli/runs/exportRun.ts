@@ -19,6 +19,7 @@ import { isParquet } from "../../lib/parquet.ts";
 import { writeParquet } from "../../lib/datasets/parquetWriter.ts";
 import { historyOf } from "../../analysis/history/ofRollouts.ts";
 import { UnreadSteps } from "../text/unreadSteps.ts";
+import { readFindings } from "./html/findings.ts";
 import { reportPage } from "./html/page.ts";
 import { readReport, reportText } from "./reportRun.ts";
 import { writeRollouts } from "./rolloutsTable.ts";
@@ -230,7 +231,8 @@ async function exportReport(connection: Requester, run: string, emit: Emit): Pro
 }
 
 async function exportPage(connection: Requester, run: string, emit: Emit): Promise<void> {
-  await emit(reportPage(await readReport(connection, run), await verdictOf(connection, run)));
+  const [report, verdict] = [await readReport(connection, run), await verdictOf(connection, run)];
+  await emit(reportPage(report, verdict, await readFindings(connection, run)));
 }
 
 async function exportJson(connection: Requester, run: string, emit: Emit): Promise<void> {

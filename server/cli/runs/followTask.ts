@@ -3,9 +3,15 @@ import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { formatNumber } from "../../../shared/lib/format.ts";
 import { visibleLine } from "../../../shared/lib/visibleText.ts";
-import { groupsQuery, rolloutsQuery } from "../../../shared/protocol/protocol.ts";
+import { evaluationsQuery, groupsQuery, rolloutsQuery } from "../../../shared/protocol/protocol.ts";
 import { fromWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
-import { rightText, taskHistory, taskSummary, type TaskStep } from "../../../shared/rollouts/taskHistory.ts";
+import {
+  rewardText,
+  rightText,
+  taskHistory,
+  taskSummary,
+  type TaskStep,
+} from "../../../shared/rollouts/taskHistory.ts";
 import { print } from "../command.ts";
 
 const page = 1_024;
@@ -28,13 +34,16 @@ export async function followTask(
     rollouts.push(...answer.rollouts);
     after = answer.next;
   }
-  if (rollouts.length === 0)
+  const [{ groups }, { evaluations }] = [
+    await ask(connection, groupsQuery, { run, by: "task", names: [task] }),
+    await ask(connection, evaluationsQuery, { run, tasks: true }),
+  ];
+  const steps = taskHistory(groups, rollouts, { task, evaluations });
+  if (steps.length === 0)
     throw new UserError(`No rollout of ${run} is of the task ${visibleLine(task)}.`, {
       code: "rollouts-empty",
       action: `Names of tasks are in gradus rollouts ${run} --json, as task.id.`,
     });
-  const { groups } = await ask(connection, groupsQuery, { run, by: "task", names: [task] });
-  const steps = taskHistory(groups, rollouts);
   print(`${visibleLine(task)}\n${taskSummary(steps)}`);
   for (const step of steps) print(stepText(step));
 }
@@ -42,7 +51,7 @@ export async function followTask(
 function stepText(step: TaskStep): string {
   const { best, worst } = step;
   return [
-    `\nstep ${step.step}  ${rightText(step)}  mean reward ${formatNumber(step.reward)}${step.admitted === false ? `  left out${step.reason === null ? "" : `: ${step.reason}`}` : ""}`,
+    `\n${[`step ${step.step}`, rightText(step), rewardText(step)].filter(Boolean).join("  ")}${step.admitted === false ? `  left out${step.reason === null ? "" : `: ${step.reason}`}` : ""}`,
     ...(best === undefined ? [] : [responseText("best ", best)]),
     ...(worst === undefined || worst === best ? [] : [responseText("worst", worst)]),
   ].join("\n");

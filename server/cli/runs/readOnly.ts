@@ -6,7 +6,11 @@ import { workerIsAlive } from "../../../shared/run/lease.ts";
 import * as protocol from "../../../shared/protocol/protocol.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
 import { answers, type Handlers } from "../../daemon/answers.ts";
+import { reviewConfig } from "../../daemon/config/review.ts";
+import { boundaryBetween } from "../../daemon/experiments/boundary.ts";
 import { compare } from "../../daemon/experiments/compare.ts";
+import { here } from "../../daemon/experiments/experiment.ts";
+import { forecasts } from "../../daemon/experiments/forecast.ts";
 import { runFolder } from "../../store/files.ts";
 import { Store } from "../../store/store.ts";
 
@@ -45,6 +49,11 @@ function handlersOf({ queries }: Store): Handlers {
     ...answers(protocol.runsShow, async (parameters) => queries.show(parameters)),
     ...answers(protocol.runsVerdict, async (parameters) => queries.verdict(parameters)),
     ...answers(protocol.runsCompare, (parameters) => compare(queries, parameters)),
+    ...answers(protocol.runsForecast, (parameters) => forecasts(queries, parameters, here)),
+    ...answers(protocol.runsBoundary, (parameters) => boundaryBetween(queries, parameters, here)),
+    ...answers(protocol.configReview, async ({ run, text }) =>
+      reviewConfig(queries.show({ run }), queries.evaluations({ run, tasks: true }).evaluations, text),
+    ),
     ...answers(protocol.metricsNames, async (parameters) => queries.names(parameters)),
     ...answers(protocol.metricsSeries, async (parameters) => queries.series(parameters)),
     ...answers(protocol.groupsQuery, async (parameters) => queries.groups(parameters)),

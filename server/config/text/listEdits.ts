@@ -122,3 +122,26 @@ export function withItems(
     newText: added.map((item) => `- ${item}\n${" ".repeat(dash)}`).join(""),
   };
 }
+
+/** The list with items, each in one line, after its last. */
+export function withLast(
+  list: ListNode,
+  added: readonly string[],
+  lines: readonly string[],
+  flow: boolean,
+): TextEdit | undefined {
+  const [first, last] = [list.items[0], list.items.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  if (flow) {
+    const { end } = last.origin.range;
+    return { range: { start: end, end }, newText: added.map((item) => `, ${item}`).join("") };
+  }
+  const dash = lines[first.origin.range.start.line]?.indexOf("-") ?? -1;
+  if (dash < 0) return undefined;
+  const line = bottomOf(list);
+  const at = { line, character: lines[line]?.length ?? 0 };
+  return {
+    range: { start: at, end: at },
+    newText: added.map((item) => `\n${" ".repeat(dash)}- ${item}`).join(""),
+  };
+}

@@ -8,8 +8,10 @@ import { dro } from "./surrogates/dro.ts";
 import { geoMean } from "./surrogates/geoMean.ts";
 import { families } from "./families.ts";
 import { klCov } from "./surrogates/klCov.ts";
+import { promptMean } from "./aggregates/promptMean.ts";
 import { reinforce } from "./surrogates/reinforce.ts";
 import { sapo } from "./surrogates/sapo.ts";
+import { secondMoment } from "./surrogates/secondMoment.ts";
 import { sequenceMean } from "./aggregates/sequenceMean.ts";
 import { sequenceSum } from "./aggregates/sequenceSum.ts";
 import { sequenceSumNorm } from "./aggregates/sequenceSumNorm.ts";
@@ -30,6 +32,7 @@ export const objectives: readonly Declaration<"objective">[] = [
   dppoKl,
   dro,
   vespo,
+  secondMoment,
   ...families,
 ];
 export const aggregates: readonly Declaration<"aggregate">[] = [
@@ -39,4 +42,5 @@ export const aggregates: readonly Declaration<"aggregate">[] = [
   sequenceSumNorm,
   tokenSum,
   tokenBudget,
+  promptMean,
 ];

@@ -240,7 +240,18 @@ test("reward scores recorded rollouts again: values, changes, groups gained and 
     { mean: -3, before: 0, changed: 4 },
     { mean: -0.05, before: 0.25, changed: 4 },
   ];
-  assert.deepEqual(summary, {
+  const { preference, ...rest } = z.looseObject({ preference: z.unknown() }).parse(summary);
+  // One success and three failures: of brevity's three pairs two are ranked right and one ties.
+  const ranked = z.looseObject({
+    rewards: z.array(z.looseObject({ term: z.string().nullable(), all: z.unknown() })),
+  });
+  assert.deepEqual(ranked.parse(preference).rewards.find(({ term }) => term === "brevity")?.all, {
+    pairs: 3,
+    accuracy: 2.5 / 3,
+    tied: 1 / 3,
+    interval: null,
+  });
+  assert.deepEqual(rest, {
     type: "summary",
     rollouts: 4,
     terms: {

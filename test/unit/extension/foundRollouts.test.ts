@@ -105,6 +105,41 @@ test("a held-out task has mean rewards: no one counts who was right", () => {
   );
 });
 
+test("a held-out task goes on through every evaluation, also those that kept no answer to it", () => {
+  const evaluation = (step: number, right: number, greedy: number | null) => ({
+    step,
+    role: "periodic" as const,
+    metrics: {},
+    results: {
+      tasks: ["other", "t"],
+      arms: ["a", "a"],
+      samples: [8, 8],
+      right: [0, right],
+      greedy: [1, greedy],
+    },
+  });
+  const kept = { ...rollout(5, 0), use: "evaluate" as const };
+  const evaluations = [
+    evaluation(1, 6, 1),
+    evaluation(5, 2, 1),
+    evaluation(9, 0, 0),
+    evaluation(13, 1, null),
+  ];
+  const steps = taskHistory([], [kept], { task: "t", evaluations });
+  const { text } = taskDocument({ name: "run", task: "t", arm: "a", prompt: undefined, steps });
+  assert.match(
+    text,
+    /^run · t · a\nIn 4 evaluations, 1 to 13 {2}\S{4} {2}greedy right → 1 of 8 drawn right\n/,
+  );
+  assert.match(
+    text,
+    /\n■ step 1 · evaluation: greedy right, 6 of 8 drawn right\n\n■ step 5 · .*2 of 8 drawn right · mean reward/,
+  );
+  assert.match(text, /\n■ step 9 · evaluation: greedy wrong, 0 of 8 drawn right\n/);
+  const strangers = taskHistory([], [], { task: "nobody", evaluations });
+  assert.deepEqual(strangers, []);
+});
+
 test("answers that hold a text are rows with the part around it, which is marked", () => {
   const hit = { run: "one", attempt: 0, group: "3/0", task: "t", arm: "easy" };
   const { text, rollouts, marks } = searchDocument({

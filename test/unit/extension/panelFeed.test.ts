@@ -6,6 +6,7 @@ import type { EventRow } from "../../../shared/protocol/protocol.ts";
 import { seriesParts } from "../../../extension/features/panel/seriesParts.ts";
 import { mostBuckets, panelVersion } from "../../../shared/editor/runPanel.ts";
 import { summaryAt, warmUp } from "../../webview/fakeRun.ts";
+import { evaluatedTasks } from "../../webview/fakeForgetting.ts";
 import { detailAt, rig, run } from "./panelRig.ts";
 
 test("nothing is sent before the webview is ready; then everything it draws, and no more", async () => {
@@ -66,6 +67,41 @@ test("a later attempt begins inside a bucket: everything is asked for again", as
     sent.map(({ type }) => type),
     ["show", "show"],
   );
+});
+
+test("tasks that were lost go to the panel with their arms; those whose answers were kept come first", async () => {
+  const evaluations = evaluatedTasks.map(({ step, results }) => ({
+    step,
+    role: "periodic",
+    metrics: {},
+    results,
+  }));
+  const kept = "countdown:4,0=24";
+  const answers = {
+    "gradus/evaluations": { evaluations },
+    "gradus/rollouts": { rollouts: [{ group: "g", index: 0, task: { id: kept }, prompt: "3 4=24:" }] },
+  };
+  const { feed, sent, wheres } = rig(warmUp + 119, { answers });
+  await feed.ready();
+  const [message] = sent;
+  assert.ok(message?.type === "show" && message.turnover !== undefined);
+  const { learned, forgotten, listed, arms } = message.turnover;
+  assert.deepEqual([learned, forgotten, listed.length], [22, 12, 12]);
+  assert.deepEqual(
+    arms.map((arm) => arm.forgotten),
+    [11, 1, 0],
+  );
+  assert.deepEqual(listed[0], {
+    task: kept,
+    arm: arms[1]!.arm,
+    solved: warmUp + 40,
+    lost: warmUp + 80,
+    prompt: "3 4=24:",
+  });
+  assert.equal(listed[1]!.prompt, null);
+  assert.deepEqual(feed.forgotten(kept), listed[0]);
+  assert.deepEqual(wheres, ['use == "evaluate"'], "answers of the last evaluation alone");
+  assert.equal(feed.forgotten("countdown:0,0=24"), undefined, "it was kept");
 });
 
 const failure = {

@@ -108,10 +108,11 @@ test("each reward term is a line, said with the weight that acts where that is k
 
 test("the charts that say whether a run learns come first", () => {
   assert.deepEqual(
-    charts.slice(0, 4).map(({ id, place }) => [id, place]),
+    charts.slice(0, 5).map(({ id, place }) => [id, place]),
     [
       ["terms", "learning"],
       ["heldOut", "learning"],
+      ["gold", "learning"],
       ["reward", "lane"],
       ["groups", "lane"],
     ],
@@ -121,6 +122,21 @@ test("the charts that say whether a run learns come first", () => {
     heldOut.lines.map(({ name }) => name),
     ["pass@1", "pass@8"],
   );
+});
+
+test("what does not train is drawn beside the reward of the same held-out answers", () => {
+  const trained = { "reward/total": [0, 1], "reward/judge": [0, 1] };
+  const judged = { "eval/reward/total": 0.6, "eval/reward/judge": 0.6 };
+  assert.notEqual(modelOf("gold", view(trained, judged)).empty, null, "no chart without gold terms");
+  const gold = modelOf("gold", view(trained, { ...judged, "eval/reward/expert": 0.2 }));
+  assert.deepEqual(
+    gold.lines.map(({ name, values }) => [name, values.filter((value) => value !== null).at(-1)]),
+    [
+      ["reward", 0.6],
+      ["expert", 0.2],
+    ],
+  );
+  assert.equal(chartOf("eval/reward/expert"), "gold");
 });
 
 test("a chart in which nothing moves is a line of text", () => {

@@ -1,11 +1,20 @@
 /** Whether it learns, next to each other: what its reward is made of, and what it can do on tasks that never train. */
+import { forecastSentence } from "../../../shared/run/forecastReport.ts";
 import { Chart } from "../../shared/chart.ts";
+import type { ChartModel } from "../../shared/chartModel.ts";
 import { element, setShown } from "../../shared/dom.ts";
 import type { Theme } from "../../shared/theme.ts";
 import type { XAxis } from "../../shared/xAxis.ts";
 import { charts } from "../charts.ts";
 import type { RunView } from "../models.ts";
 import { populationOf } from "../populations.ts";
+
+/** Where the run's end is in view, so is what is expected to follow. */
+const reaching = (
+  { steps, until }: ChartModel,
+  [from, to]: readonly [number, number],
+): readonly [number, number] =>
+  until === undefined || to < until ? [from, to] : [from, Math.max(to, steps.at(-1) ?? to)];
 
 const definitions = charts.filter(({ place }) => place === "learning");
 
@@ -24,7 +33,9 @@ export class LearningCharts {
       const chart = this.charts[i]!;
       const model = definition.model(view);
       setShown(chart.root, definition.optional !== true || model.empty === null);
-      chart.update(model, marks, range, x);
+      chart.update(model, marks, reaching(model, range), x);
+      if (definition.id === "heldOut")
+        chart.setNote(view.forecast === undefined ? null : forecastSentence(view.forecast));
     });
     this.#populations(view, cursor);
   }

@@ -1,7 +1,7 @@
-/** From a run's series to the charts that say whether it learns: its reward, what that is made of, held-out tasks. Pure. */
+/** From a run's series to the charts that say whether it learns: its reward, and what that is made of. Pure. */
 import { align, type PlotValue, type Spread } from "../../shared/columns.ts";
-import { constantOf, isBelow, type ChartLine, type ChartModel, type Tone } from "../../shared/chartModel.ts";
-import { blank, charted, evaluationColumn, line, lineOf, middleBand, type RunView } from "../models.ts";
+import { constantOf, isBelow, type ChartLine, type ChartModel } from "../../shared/chartModel.ts";
+import { blank, charted, line, lineOf, middleBand, type RunView } from "../models.ts";
 import { withinPossible } from "./rewardRange.ts";
 
 /** Lines of a chart, at most. */
@@ -117,32 +117,3 @@ export function weightsModel(view: RunView): ChartModel {
   const moving = lines.some((line) => constantOf(line) === undefined);
   return charted(view, "weight", aligned, moving ? lines : []);
 }
-
-/** pass@1, pass@k and the greedy answer on held-out tasks, with the interval that so many tasks allow. */
-export function heldOutModel(view: RunView): ChartModel {
-  const names = [...new Set(view.evaluations.flatMap(({ metrics }) => Object.keys(metrics)))]
-    .filter((name) => /^eval\/(pass@\d+|greedy)$/.test(name))
-    .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b, "en", { numeric: true }));
-  const end = (name: string, side: 0 | 1) =>
-    evaluationColumn(view.evaluations, name, ({ intervals }) => intervals?.[name]?.[side]);
-  const aligned = align(
-    names.flatMap((name) => [evaluationColumn(view.evaluations, name), end(name, 0), end(name, 1)]),
-  );
-  const lines = names.map((name, i): ChartLine => {
-    const [values = [], low = [], high = []] = aligned.values.slice(3 * i, 3 * i + 3);
-    const own = line(
-      {
-        name: name.slice("eval/".length),
-        tone: tones[i % tones.length]!,
-        dash: i,
-        format: "fraction",
-        style: "points",
-      },
-      values,
-    );
-    return blank(low) ? own : { ...own, band: { name: "95 %", low, high } };
-  });
-  return charted(view, "held-out results", aligned, lines, [0, 1]);
-}
-const rank = (name: string): number => (name === "eval/greedy" ? 1 : 0);
-const tones: readonly Tone[] = [1, 2, 0, 3, 4];

@@ -13,10 +13,10 @@ export interface EventsView extends RunView {
   readonly verdict: Verdict | null;
 }
 export const viewOf = (
-  { run, evaluations, events = [], verdict = null }: PanelFacts,
+  { run, evaluations, turnover, forecast, events = [], verdict = null }: PanelFacts,
   series: RunView["series"],
   overview: CurriculumOverview | null,
-): EventsView => ({ run, evaluations, events, verdict, series, overview });
+): EventsView => ({ run, evaluations, turnover, forecast, events, verdict, series, overview });
 
 export interface TimelineEvent {
   readonly step: number;

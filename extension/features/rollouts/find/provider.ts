@@ -16,6 +16,7 @@ import {
 import { commands, schemes } from "../../../../shared/editor/contributions.ts";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import {
+  evaluationsQuery,
   groupsQuery,
   rolloutsQuery,
   rolloutsSearch,
@@ -143,9 +144,10 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
 
   async #task(session: Asker, { run, task }: Extract<ListAddress, { kind: "task" }>): Promise<TaskDocument> {
     const where = `task == ${JSON.stringify(task)}`;
-    const [{ groups }, { rollouts }] = await Promise.all([
+    const [{ groups }, { rollouts }, { evaluations }] = await Promise.all([
       session.ask(groupsQuery, { run, by: "task", names: [task] }),
       session.ask(rolloutsQuery, { run, where, sort: "step", limit: mostOfTask }),
+      session.ask(evaluationsQuery, { run, tasks: true }),
     ]);
     const [first] = rollouts;
     return taskDocument({
@@ -153,7 +155,7 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
       task,
       arm: first?.task?.arm,
       prompt: first?.prompt,
-      steps: taskHistory(groups, rollouts),
+      steps: taskHistory(groups, rollouts, { task, evaluations }),
     });
   }
 
@@ -193,8 +195,10 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
     if (sort !== undefined) await this.#show({ ...address, sort });
   }
 
-  /** The task of a rollout: the one that is named, the one that is open, or the one at the cursor. */
+  /** The task that is named, or that of a rollout: the one that is named, the one that is open, or the one at the cursor. */
   async #follow(word: unknown): Promise<void> {
+    const named = taskIn(word);
+    if (named !== undefined) return void (await this.#show({ kind: "task", ...named }));
     const { run, rollout } = await this.documents().named(word);
     const task = rollout.task?.id;
     if (task === undefined)
@@ -296,6 +300,13 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
       ]),
     ];
   }
+}
+
+/** What a panel names: a task of which no answer may have been kept. */
+function taskIn(word: unknown): { readonly run: string; readonly task: string } | undefined {
+  if (typeof word !== "object" || word === null) return undefined;
+  const { run, task } = word as { readonly run?: unknown; readonly task?: unknown };
+  return typeof run === "string" && typeof task === "string" ? { run, task } : undefined;
 }
 
 const placeOf = ({ step, group, index }: Pick<RolloutRow, "step" | "group" | "index">) => ({

@@ -1,7 +1,12 @@
 /** One task through training: what came of it step by step, with the best and the worst response of each. Pure. */
 import { formatChange, formatNumber } from "../../../../shared/lib/format.ts";
 import { fromWire, type RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
-import { rightText, taskSummary, type TaskStep } from "../../../../shared/rollouts/taskHistory.ts";
+import {
+  rewardText,
+  rightText,
+  taskSummary,
+  type TaskStep,
+} from "../../../../shared/rollouts/taskHistory.ts";
 import type { RolloutDocument, RolloutLines } from "../document.ts";
 import { Writer, signOf, writeText, type Heading } from "../writer.ts";
 
@@ -48,7 +53,7 @@ function verdictOf({ admitted, reason }: TaskStep): string {
 function writeStep(writer: Writer, step: TaskStep, rollouts: RolloutLines[]): Heading {
   const start = writer.line;
   writer.write(
-    `■ step ${step.step} · ${rightText(step)} · mean reward ${formatNumber(step.reward)}${verdictOf(step)}`,
+    [`■ step ${step.step}`, rightText(step), rewardText(step)].filter(Boolean).join(" · ") + verdictOf(step),
   );
   const { best, worst } = step;
   if (best !== undefined) writeRollout(writer, "best", best, rollouts);

@@ -2,13 +2,10 @@
 import type { Command as Program } from "commander";
 import { ask, type Requester } from "../../../../shared/daemon/request.ts";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { stepClocks } from "../../../../shared/metrics/timeMetrics.ts";
-import { metricsSeries, type RunSummary } from "../../../../shared/protocol/protocol.ts";
-import { stepsMade, stepsPlanned } from "../../../../shared/run/origin.ts";
-import { runForecast, type RunForecast } from "../../../analysis/forecast/runForecast.ts";
+import { runsForecast } from "../../../../shared/protocol/protocol.ts";
 import { print, printJson } from "../../command.ts";
 import { whole } from "../../options.ts";
-import { forecastLines, type NamedForecast } from "./forecastText.ts";
+import { forecastLines } from "./forecastText.ts";
 import { findRun, withDaemon } from "../store.ts";
 
 interface ForecastOptions {
@@ -39,45 +36,19 @@ async function say(
   words: readonly string[],
   { json, metric, more }: ForecastOptions,
 ): Promise<void> {
-  const found: NamedForecast[] = [];
-  for (const word of words) {
-    const run = await findRun(connection, word);
-    found.push({ run: run.id, ...(await forecastOf(connection, run, metric, more)) });
-  }
-  const [first, ...others] = found;
-  const above = others.map((other) => first!.curve.above(other.curve));
+  const runs: string[] = [];
+  for (const word of words) runs.push((await findRun(connection, word)).id);
+  const { forecasts, firstEndsHigher } = await ask(connection, runsForecast, { runs, metric, more });
+  const found = forecasts.map((one, i) => one ?? few(runs[i]!, metric));
   if (json === true)
     printJson(
-      found.map(({ curve: _, ...one }, i) => ({
-        ...one,
-        ...(i === 0 ? {} : { first_ends_higher: above[i - 1] }),
-      })),
+      found.map((one, i) => ({ ...one, ...(i === 0 ? {} : { first_ends_higher: firstEndsHigher[i] }) })),
     );
-  else for (const line of forecastLines(found, above)) print(line);
+  else for (const line of forecastLines(found, firstEndsHigher)) print(line);
 }
 
-/** Latest steps whose pace is taken to go on. */
-const paced = 50;
-
-async function forecastOf(
-  connection: Requester,
-  run: RunSummary,
-  metric: string,
-  more: number | undefined,
-): Promise<RunForecast> {
-  const { series } = await ask(connection, metricsSeries, {
-    run: run.id,
-    metrics: [metric, ...stepClocks],
-    maxPoints: 20_000,
-  });
-  const score = series.find((one) => one.metric === metric);
-  const pace = stepClocks.flatMap((name) => series.find((one) => one.metric === name) ?? [])[0];
-  const seconds = (pace?.values.slice(-paced) ?? []).filter((value) => value !== null);
-  const left = Math.max(0, stepsPlanned(run) - stepsMade(run));
-  const { steps = [], values = [] } = score ?? {};
-  const found = runForecast({ metric, steps, values, seconds, left, more });
-  if (found !== undefined) return found;
-  throw new UserError(`${run.id} has too few values of ${metric} to forecast.`, {
+function few(run: string, metric: string): never {
+  throw new UserError(`${run} has too few values of ${metric} to forecast.`, {
     code: "forecast-few",
     action: "It takes at least 6 that differ: wait, or name another metric: --metric eval/pass@1.",
   });

@@ -1,8 +1,8 @@
 import type { Band } from "../../../../shared/run/forecast.ts";
-import type { Ahead, RunForecast } from "../../../analysis/forecast/runForecast.ts";
+import type { Ahead, ForecastReport } from "../../../../shared/run/forecastReport.ts";
 import { duration, fixed } from "../../text/terminal.ts";
 
-export type NamedForecast = RunForecast & { readonly run: string };
+type NamedForecast = ForecastReport & { readonly run: string };
 
 const range = ({ low, high }: Band, digits = 3): string => `[${fixed(low, digits)}, ${fixed(high, digits)}]`;
 const banded = (band: Band, digits = 3): string => `${fixed(band.middle, digits)} ${range(band, digits)}`;
@@ -15,14 +15,14 @@ function ahead(what: string, { steps, seconds, score, gain }: Ahead): string {
   return `  ${what} (${steps} steps${time}): ${gained(gain)}, to ${banded(score)}`;
 }
 
-/** @param above of each run after the first, the chance that the first ends higher */
-export function forecastLines(runs: readonly NamedForecast[], above: readonly number[]): string[] {
+/** @param above of each run the chance that the first ends higher; null: it is the first */
+export function forecastLines(runs: readonly NamedForecast[], above: readonly (number | null)[]): string[] {
   const [first] = runs;
   return [
     `${first?.metric ?? ""} as a sigmoid of the steps; in brackets the band that has the truth in 80 % of cases`,
     ...runs.flatMap((run, i) => {
       const { made, now, asymptote, midpoint, efficiency, planned, further } = run;
-      const other = i === 0 ? undefined : above[i - 1];
+      const other = above[i] ?? null;
       return [
         "",
         run.run,
@@ -30,7 +30,7 @@ export function forecastLines(runs: readonly NamedForecast[], above: readonly nu
         `  half way at step ${banded(midpoint, 0)}, efficiency B ${banded(efficiency, 1)}`,
         ...(planned === null ? [] : [ahead("to its planned end", planned)]),
         ahead("further", further),
-        ...(other === undefined
+        ...(other === null
           ? []
           : [`  ends higher than ${first!.run} with probability ${fixed(1 - other, 2)}`]),
       ];

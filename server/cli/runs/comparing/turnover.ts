@@ -1,17 +1,19 @@
 /** `gradus runs turnover RUN`: which held-out tasks a run learned, and which it has lost again. */
+import { readFileSync } from "node:fs";
 import type { Command as Program } from "commander";
 import { ask, type Requester } from "../../../../shared/daemon/request.ts";
 import { plural } from "../../../../shared/lib/format.ts";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { evaluationsQuery, type RunSummary } from "../../../../shared/protocol/protocol.ts";
+import { configReview, evaluationsQuery, type RunSummary } from "../../../../shared/protocol/protocol.ts";
 import { stepsMade } from "../../../../shared/run/origin.ts";
 import { turnover, type Turnover } from "../../../../shared/run/turnover.ts";
-import { print, printJson } from "../../command.ts";
+import { complain, print, printExactly, printJson } from "../../command.ts";
 import { findRun, withDaemon } from "../store.ts";
 
 interface TurnoverOptions {
   readonly store?: string;
   readonly json?: boolean;
+  readonly review?: boolean;
 }
 
 export function turnoverCommand(program: Program): void {
@@ -21,16 +23,27 @@ export function turnoverCommand(program: Program): void {
       "which held-out tasks a run learned from its first evaluation to its last, and which it lost",
     )
     .argument("<run>", "a run, live or finished")
+    .option("--review", "the run's config with stages that draw more of the arms that forgot most, on stdout")
     .option("--store <folder>", "the store, or a folder in its workspace")
     .option("--json", "one JSON value")
-    .action((word: string, { store, json }: TurnoverOptions) =>
+    .action((word: string, { store, json, review = false }: TurnoverOptions) =>
       withDaemon(store, async (connection) => {
         const run = await findRun(connection, word);
+        if (review) return printReview(connection, run, json === true);
         const found = await turnoverOf(connection, run);
         if (json === true) printJson({ run: run.id, ...found });
         else for (const line of turnoverLines(found, (step) => stepsMade({ ...run, step }))) print(line);
       }),
     );
+}
+
+/** The config as it is in its file now. */
+async function printReview(connection: Requester, { id, file }: RunSummary, json: boolean): Promise<void> {
+  const text = readFileSync(file, "utf8");
+  const review = await ask(connection, configReview, { run: id, text });
+  if (json) return printJson({ run: id, ...review });
+  complain(review.message);
+  printExactly(review.text.trimEnd());
 }
 
 /** @throws UserError where fewer than two evaluations have results by task */

@@ -7,9 +7,11 @@ import { fromWire, type RolloutRow } from "../../../../shared/rollouts/rollouts.
 import { duration } from "../../text/terminal.ts";
 import type { Report } from "../reportRun.ts";
 import { chart, escaped, type ChartOf, type ChartSeries } from "./chart.ts";
+import type { Findings } from "./findings.ts";
+import { findingCharts, findingParts, forecastSeries } from "./findingParts.ts";
 import { style } from "./style.ts";
 
-export function reportPage(report: Report, verdict: Verdict | null): string {
+export function reportPage(report: Report, verdict: Verdict | null, findings: Findings = {}): string {
   const { run } = report;
   return `<!doctype html>
 <html lang="en">
@@ -24,9 +26,10 @@ export function reportPage(report: Report, verdict: Verdict | null): string {
 <p class="facts">${facts(report).map(escaped).join(" · ")}</p>
 ${verdict === null ? "" : verdictPart(verdict)}
 <section class="charts">
-${charts(report).map(chart).join("\n")}
+${[...charts(report, findings), ...findingCharts(findings)].map(chart).join("\n")}
 </section>
 ${heldOut(report.evaluations)}
+${findingParts(findings)}
 ${answers(report)}
 <details><summary>Config</summary><pre>${escaped([...report.set.map((set) => `# --set ${set}`), run.authored].join("\n"))}</pre></details>
 </body>
@@ -71,7 +74,7 @@ const named = ({ series }: Report, pattern: RegExp, rename = (name: string): str
   series.filter(({ metric }) => pattern.test(metric)).map((one) => lineOf(one, rename(one.metric)));
 const lineOf = ({ steps, values }: Series, name: string): ChartSeries => ({ name, steps, values });
 
-function charts(report: Report): ChartOf[] {
+function charts(report: Report, { forecast }: Findings): ChartOf[] {
   const last = (name: string): string => name.split("/").slice(1).join("/");
   const { evaluations } = report;
   return [
@@ -81,11 +84,14 @@ function charts(report: Report): ChartOf[] {
       title: "Held-out",
       points: true,
       limits: [0, 1],
-      series: heldOutNames(evaluations.at(-1)?.metrics ?? {}).map((name) => ({
-        name: name.slice("eval/".length),
-        steps: evaluations.map(({ step }) => step),
-        values: evaluations.map(({ metrics }) => metrics[name] ?? null),
-      })),
+      series: [
+        ...heldOutNames(evaluations.at(-1)?.metrics ?? {}).map((name) => ({
+          name: name.slice("eval/".length),
+          steps: evaluations.map(({ step }) => step),
+          values: evaluations.map(({ metrics }) => metrics[name] ?? null),
+        })),
+        ...(forecast === undefined ? [] : [forecastSeries(forecast)]),
+      ],
     },
     {
       title: "Groups",

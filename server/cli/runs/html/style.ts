@@ -13,6 +13,7 @@ h1 { margin: 0; } h2 { font-size: 1.1rem; margin: 1.5rem 0 .5rem; }
 figure { margin: 0; } figcaption { font-weight: 600; } svg { width: 100%; height: auto; font-size: 11px; } svg text { fill: var(--dim); }
 .rule { stroke: var(--rule); } path { fill: none; stroke-width: 1.8; }
 path.s0, path.s1, path.s2, path.s3, path.s4, path.s5 { stroke: currentColor; } circle { fill: currentColor; }
+path.band { fill: currentColor; fill-opacity: .16; stroke: none; } .mark { stroke: var(--dim); stroke-dasharray: 2 3; }
 .s0 { color: var(--s0); } .s1 { color: var(--s1); } .s2 { color: var(--s2); } .s3 { color: var(--s3); } .s4 { color: var(--s4); } .s5 { color: var(--s5); }
 path.s1 { stroke-dasharray: 7 3; } path.s2 { stroke-dasharray: 2 3; } path.s3 { stroke-dasharray: 9 3 2 3; } path.s4 { stroke-dasharray: 12 4; } path.s5 { stroke-dasharray: 4 4; }
 .legend { display: flex; flex-wrap: wrap; gap: 0 1rem; list-style: none; padding: 0; margin: 0; font-size: .85rem; } .legend li::before { content: "— "; }

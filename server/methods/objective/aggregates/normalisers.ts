@@ -43,6 +43,15 @@ export function sequenceMeans(counts: Int32Array, batch: Batch, empty: EmptyRows
 export const sequenceSums = (counts: Int32Array, batch: Batch, empty: EmptyRows): Float64Array =>
   alike(batch, rolloutsThatCount(counts, batch, empty));
 
+/** Each group's mean over its trained tokens counts equally. */
+export function promptMeans(counts: Int32Array, { group, groups }: Batch): Float64Array {
+  const tokens = new Float64Array(groups);
+  group.forEach((at, row) => (tokens[at]! += counts[row]!));
+  const trained = Math.max(1, tokens.filter((count) => count > 0).length);
+  // A weight of 0 stays 0, also where nothing is to be divided by.
+  return Float64Array.from(group, (at) => 1 / (Math.max(1, tokens[at]!) * trained));
+}
+
 /** All rows over one number; where nothing trains it is 0, and so are they. */
 export const alike = ({ rows }: Batch, divisor: number): Float64Array =>
   new Float64Array(rows).fill(divisor > 0 ? 1 / divisor : 0);

@@ -10,6 +10,7 @@ import type { Batch } from "../../../core/rollouts.ts";
 import type { RewardTerm } from "../../../core/reward.ts";
 import { failure, value } from "../perRow.ts";
 import { UserReward } from "../own/userReward.ts";
+import { keptCriteria } from "./dropout.ts";
 import { modelParam, serverParam, tellerOf } from "../judges/teller.ts";
 import type { Verdict } from "../judges/verdict.ts";
 import { programJudge, tellerJudge, type Judge, type Question } from "./judges.ts";
@@ -51,6 +52,10 @@ const params = z.object({
   floor: param(
     z.number().nullable().default(null),
     "Lower bound on the score; null: as low as criteria with negative points make it.",
+  ),
+  drop: param(
+    z.number().min(0).lt(1).default(0),
+    "Share of a task's criteria that do not count at a step, drawn for its whole group, so that the policy never learns one rubric by heart; 0.3 to 0.5 in the source. Three stay, those with `veto` too, and held-out answers are scored by all.",
   ),
 });
 type Params = z.output<typeof params>;
@@ -141,11 +146,12 @@ export const rubric = rewardTerm({
   summary:
     "Criteria of the task's rubric, each with points, are decided one by one: by a model, a server, a program, or the criterion's own regular expression. A verdict that the judge leaves open is an error; it never counts as a criterion that is not met. Each verdict is recorded with the rollout.",
   formula:
-    "r = Σ_k b_k w_k / Σ_{w_k > 0} w_k, b_k ∈ {0, 1}; at most 0 if a criterion with `veto` is broken: missed, or met with w_k < 0",
+    "r = Σ_k b_k w_k / Σ_{w_k > 0} w_k, b_k ∈ {0, 1}, over the criteria that `drop` leaves; at most 0 if a criterion with `veto` is broken: missed, or met with w_k < 0",
   sources: [
     "Breaking the Exploration Bottleneck: Rubric-Scaffolded Reinforcement Learning for General LLM Reasoning",
     "HealthBench: Evaluating Large Language Models Towards Improved Human Health",
     "Reinforcement Learning with Rubric Anchors",
+    "Rubric Dropout: A Simple Way to Mitigate Reward Hacking in Rubric-as-Reward RL",
   ],
   judges: "answer",
   params,
@@ -154,7 +160,12 @@ export const rubric = rewardTerm({
     const floor = options.floor ?? Number.NEGATIVE_INFINITY;
     return {
       async score(batch, context) {
-        const rubrics = batch.records.map(({ task }) => rubricOf(task, options.field));
+        const rubrics = batch.records.map((record) =>
+          keptCriteria(rubricOf(record.task, options.field), record, {
+            share: options.drop,
+            step: context.clock.step,
+          }),
+        );
         const verdicts = await verdictsOf(batch, rubrics, options, async (questions) =>
           judge === undefined
             ? questions.map(() => "the criterion has no `regex`, and the term no `judge`")

@@ -8,6 +8,8 @@ import { covarianceOf, largest } from "../../../../server/methods/objective/surr
 import { geoMean } from "../../../../server/methods/objective/surrogates/geoMean.ts";
 import { klCov } from "../../../../server/methods/objective/surrogates/klCov.ts";
 import { reinforce } from "../../../../server/methods/objective/surrogates/reinforce.ts";
+import { bound, secondMoment } from "../../../../server/methods/objective/surrogates/secondMoment.ts";
+import { promptMean } from "../../../../server/methods/objective/aggregates/promptMean.ts";
 import { sequenceSum } from "../../../../server/methods/objective/aggregates/sequenceSum.ts";
 import { sequenceSumNorm } from "../../../../server/methods/objective/aggregates/sequenceSumNorm.ts";
 import { tokenBudget } from "../../../../server/methods/objective/aggregates/tokenBudget.ts";
@@ -57,6 +59,20 @@ test("aggregates: sums over rollouts, tokens or a budget; empty rows count or no
     [...factorsOf(made(tokenBudget, { budget: 8 }), weights, batch)],
     [...weights.map((value) => value / 8)],
   );
+});
+
+test("prompts count alike, and each token of a prompt alike: a long group moves the policy no more than a short one", () => {
+  const two = batchOf([
+    row("a", 0, { tokens: [1, 1, 1] }),
+    row("b", 0, { tokens: [1] }),
+    row("a", 1, { tokens: [1] }),
+    row("c", 0, { tokens: [1] }),
+  ]);
+  // a has 3 trained tokens, b one, c none.
+  const weights = Float64Array.of(1, 1, 0, 1, 0.5, 0);
+  close([...factorsOf(made(promptMean, {}), weights, two)], [1 / 6, 1 / 6, 0, 1 / 2, 0.5 / 6, 0]);
+  const nothing = new Float64Array(6);
+  close([...factorsOf(made(promptMean, {}), nothing, two)], [...nothing]);
 });
 
 test("the dual clip caps what a token of negative advantage can cost", () => {
@@ -110,10 +126,42 @@ test("a sequence's ratio is the geometric mean of its tokens', and every token c
   ]);
 });
 
+test("the second moment's bound holds the largest moves until their mean square is within the budget", () => {
+  // Moving away: 1.5 and 1.1 up, 0.7 down. Their squared logs are 0.164, 0.009 and 0.127; the budget for three is 0.12.
+  const { loss, gradients, metrics, touched } = made(secondMoment, {}).loss(input);
+  assert.ok(near(loss, -(1.1 + 0.5 + 1.1 - 2 / 1.1 - 2 * 3 + 0.5), 1e-10));
+  close([...(gradients.logp ?? [])], [0, -0.5, 0, 0, 2 * 3, -0.5]);
+  assert.deepEqual([...(touched?.["clip_high"] ?? [])], [1, 0, 1, 0, 0, 0]);
+  assert.deepEqual([...(touched?.["clip_low"] ?? [])], [0, 0, 0, 1, 0, 0]);
+  const squares = [1.5, 1.1, 0.7].map((ratio) => Math.log(ratio) ** 2);
+  const moment = squares.reduce((sum, square) => sum + square, 0) / 3;
+  assert.ok(near(metrics?.["update/second_moment"], moment));
+  // A budget that the moves keep within holds nothing; least bounds are never narrower than they say.
+  close(
+    gradient(made(secondMoment, { budget: moment + 1e-9 }).loss(input)),
+    [-1.5, -0.5, -1.1, 1.4, 6, -0.5],
+  );
+  const wide = made(secondMoment, { least_low: 0.3, least_high: 0.4 }).loss(input);
+  close(gradient(wide), [0, -0.5, -1.1, 1.4, 6, -0.5]);
+});
+
+test("the bound of equal moves is none of them, and of no moves there is none", () => {
+  assert.equal(bound(Float64Array.of(4, 4), 1), 0);
+  assert.equal(bound(new Float64Array(0), 1), Number.POSITIVE_INFINITY);
+  // 1 + 2·1 < 6 ≤ 1 + 4 + 4: sizes above 1 are held, and the mean square is then 1.
+  assert.ok(near(bound(Float64Array.of(1, 4, 9), 2), 1));
+});
+
 test("on policy, every surrogate has the gradient of the plain policy gradient", () => {
   const fresh: ObjectiveInput = { ...input, now: { logp: old.slice() } };
   const plain = gradient(made(reinforce, {}).loss(fresh));
-  for (const objective of [made(clipped, {}), made(cispo, {}), made(geoMean, {}), made(vespo, {})])
+  for (const objective of [
+    made(clipped, {}),
+    made(cispo, {}),
+    made(geoMean, {}),
+    made(vespo, {}),
+    made(secondMoment, {}),
+  ])
     close(gradient(objective.loss(fresh)), plain);
 });
 

@@ -1,5 +1,6 @@
 /** Surrogates with parts that no gradient flows through: the loss that their derivatives are those of. */
 import type { ObjectiveInput } from "../../../../server/core/loss.ts";
+import { bound } from "../../../../server/methods/objective/surrogates/secondMoment.ts";
 import type { LossAt } from "./differences.ts";
 
 export interface Case {
@@ -62,6 +63,23 @@ const gamma = (at: ObjectiveInput, token: number): number => {
   return Math.exp(lambda + k * log - lambda * Math.exp(log));
 };
 
+/** The clip of `second_moment`, its bounds as they were. */
+const heldMoment =
+  (budget: number): LossAt =>
+  (moved, at) => {
+    const away = trained(at)
+      .map((token) => ({ log: logRatio(at, token), advantage: at.advantages[token]! }))
+      .filter(({ log, advantage }) => log * advantage > 0)
+      .map(({ log }) => Math.abs(log));
+    const kappa = bound(Float64Array.from(away, (log) => log * log).sort(), budget);
+    return -trained(at).reduce((sum, token) => {
+      const ratio = Math.exp(logRatio(moved, token));
+      const advantage = at.advantages[token]!;
+      const held = clip(ratio, Math.exp(-kappa), Math.exp(kappa));
+      return sum + at.factors[token]! * Math.min(ratio * advantage, held * advantage);
+    }, 0);
+  };
+
 export const surrogateCases: Readonly<Record<string, readonly Case[]>> = {
   clipped: [
     {},
@@ -107,6 +125,11 @@ export const surrogateCases: Readonly<Record<string, readonly Case[]>> = {
       params: { low: 0.01, high: 0.01 },
       lossAt: weighted((at, token) => (openKl(at, token) ? Math.exp(logRatio(at, token)) : 0)),
     },
+  ],
+  second_moment: [
+    { lossAt: heldMoment(0.04) },
+    { params: { budget: 10 }, lossAt: heldMoment(10) },
+    { params: { budget: 0.01 }, lossAt: heldMoment(0.01) },
   ],
   vespo: [{ lossAt: weighted(gamma) }],
 };

@@ -5,6 +5,8 @@ import { test } from "node:test";
 import type { z } from "zod";
 import type { Json } from "../../../../shared/lib/json.ts";
 import { verdictIn } from "../../../../server/methods/reward/judges/verdict.ts";
+import { keptCriteria } from "../../../../server/methods/reward/rubric/dropout.ts";
+import type { RubricCriterion } from "../../../../server/core/rubrics.ts";
 import { rubric, rubricScore } from "../../../../server/methods/reward/rubric/rubric.ts";
 import type { TermValue } from "../../../../server/core/slots/reward.ts";
 import type { Batch } from "../../../../server/core/rollouts.ts";
@@ -62,6 +64,48 @@ test("the points that are met, of those above 0", () => {
   assert.equal(rubricScore(criteria, [1, 1, 0, 1]), 1);
   assert.equal(rubricScore(criteria, [1, 0, 1, 0]), 1 / 8);
   assert.equal(rubricScore(criteria, [0, 0, 1, 0]), -4 / 8);
+});
+
+test("dropped criteria are the same for a group, others at another step, and none where answers are held out", async () => {
+  // Each criterion is met by its own letter and is worth a power of 2: the scores say which ones counted.
+  const letters = [..."abcdefgh"];
+  const worth = letters.map((_, k) => 2 ** k);
+  const criteria = letters.map((letter, k) => ({ criterion: letter, points: worth[k]!, regex: letter }));
+  const counted = async (step: number, use: "train" | "evaluate" = "train"): Promise<string> => {
+    const batch = rows(letters, criteria);
+    const at = { ...batch, records: batch.records.map((one) => ({ ...one, use })) };
+    const clock = { step, stageStep: 0 };
+    const found = await scores({ drop: 0.5 }, at, process.cwd(), { ...context, clock });
+    const kept = letters.filter((_, k) => found[k] !== 0);
+    const most = letters.reduce((sum, letter, k) => sum + (kept.includes(letter) ? worth[k]! : 0), 0);
+    assert.deepEqual(
+      found,
+      letters.map((letter, k) => (kept.includes(letter) ? worth[k]! / most : 0)),
+    );
+    return kept.join("");
+  };
+  const steps = await Promise.all([0, 1, 2, 3].map((step) => counted(step)));
+  for (const kept of steps) assert.equal(kept.length, 4);
+  assert.ok(new Set(steps).size > 1);
+  assert.equal(await counted(0), steps[0]);
+  assert.equal(await counted(0, "evaluate"), "abcdefgh");
+});
+
+test("of few criteria three stay, those that may veto always, and one that can earn", () => {
+  const [record] = rows(["a"]).records;
+  const of = (...points: readonly number[]): RubricCriterion[] =>
+    points.map((one, k) => ({ text: `${k}`, points: one }));
+  const kept = (criteria: readonly RubricCriterion[], share: number, step = 0): readonly RubricCriterion[] =>
+    keptCriteria(criteria, record!, { share, step });
+  assert.equal(kept(of(1, 1, 1, 1), 0.9).length, 3);
+  assert.equal(kept(of(1, 1), 0.9).length, 2);
+  for (let step = 0; step < 20; step++) {
+    const veto = of(1, 1, 1, 1, 1, 1).map((one, k) => (k < 5 ? { ...one, veto: true } : one));
+    assert.equal(kept(veto, 0.5, step).length, 5);
+    const earning = kept(of(-1, -1, -1, -1, -1, 1), 0.5, step);
+    assert.equal(earning.length, 3);
+    assert.ok(earning.some(({ points }) => points > 0));
+  }
 });
 
 test("a verdict is the first yes or no, or what the JSON says", () => {

@@ -1,5 +1,5 @@
 /** A list that shows its first items, and the others when asked. */
-import { button, element } from "../shared/dom.ts";
+import { button, element } from "./dom.ts";
 
 const showMore = (left: number): string => `Show ${left.toLocaleString("en-US")} More`;
 
