@@ -175,7 +175,7 @@ for (const kind of ["vsix", "tarball"] as const)
         const { status, stdout, stderr } = spawnSync(
           unshare,
           ["-rn", process.execPath, join(program, "bin", "gradus"), ...words],
-          { cwd: folder, env: alone, encoding: "utf8" },
+          { cwd: folder, env: alone, encoding: "utf8", maxBuffer: 2 ** 24 },
         );
         assert.doesNotMatch(stderr, /gradus set-up/, words.join(" "));
         if (status === null || status > 1) assert.fail(`${words.join(" ")}: ${status} ${stdout} ${stderr}`);

@@ -109,7 +109,7 @@ for (const theme of some(["dark", "light"] as const, 1))
       await panel.send(await comparedRuns({ runs: 200, points: 5_000, alike: false }));
       const rows = page.locator(".groups > li");
       assert.equal(await rows.count(), 9, "the first, the best, and a button");
-      const legend = page.locator(".legend").first();
+      const legend = page.locator(".charts .legend").first();
       assert.equal(await legend.locator("li").count(), 9);
       assert.match((await legend.textContent())!, /^A sums.*187 others$/);
       const [asked] = await page.evaluate(() =>
