@@ -277,3 +277,7 @@ export interface Models {
   /** A model of `kind: mlp`, which `get` has not. */
   perceptron(name: Model): Perceptron;
 }
+
+/** A model of the registry; a snapshot of the policy, such as its reference, is known to the policy's own view. */
+export const readerOf = (models: Models, name: Model): Policy =>
+  models.get(models.names.includes(name) ? name : "policy");

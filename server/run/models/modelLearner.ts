@@ -11,7 +11,7 @@ import { Memory } from "../../methods/replay/memory.ts";
 import type { Auxiliary } from "../../core/slots/auxiliary.ts";
 import type { Saved, Stateful } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
-import type { Channel, Stats, UpdatePlan, UpdateStats } from "../../core/policy.ts";
+import { readerOf, type Channel, type Stats, type UpdatePlan, type UpdateStats } from "../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../core/loss.ts";
 import type { Admitted, StepContext } from "../step/context.ts";
 import { joinColumns, selectScored } from "../step/score/rewardColumns.ts";
@@ -175,9 +175,7 @@ export class ModelLearner implements Stateful {
     const columns: Partial<Record<Channel, Float64Array>> = {};
     if (batch.columns.logp_old !== undefined) columns.logp = batch.columns.logp_old;
     for (const model of others) {
-      const { logp } = await models
-        .get(models.names.includes(model) ? model : "policy")
-        .score(batch, { model, channels: ["logp"] });
+      const { logp } = await readerOf(models, model).score(batch, { model, channels: ["logp"] });
       if (logp !== undefined) columns[`logp:${model}`] = logp;
     }
     Object.assign(columns, await headsOf(models, heads, batch));

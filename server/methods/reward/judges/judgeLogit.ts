@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { param, rewardTerm } from "../../../core/declaration.ts";
-import type { Policy } from "../../../core/policy.ts";
+import { readerOf, type Policy } from "../../../core/policy.ts";
 import { refers, template } from "../../../core/references.ts";
 import type { RewardContext } from "../../../core/reward.ts";
 import type { Batch } from "../../../core/rollouts.ts";
@@ -64,7 +64,7 @@ function questionsOf(batch: Batch, judge: Policy, { principle, field, ask }: Par
 }
 
 async function score(batch: Batch, { models }: RewardContext, options: Params): Promise<TermValue[]> {
-  const judge = models.get(models.names.includes(options.of) ? options.of : "policy");
+  const judge = readerOf(models, options.of);
   const words = wordsOf(judge, options);
   const questions = questionsOf(batch, judge, options);
   const fitting = questions.filter(({ context }) => context.length < judge.context);

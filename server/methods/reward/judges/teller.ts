@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { messageOf } from "../../../../shared/lib/errors.ts";
 import { param } from "../../../core/declaration.ts";
-import type { Policy } from "../../../core/policy.ts";
+import { readerOf, type Policy } from "../../../core/policy.ts";
 import { refers } from "../../../core/references.ts";
 import type { RewardContext } from "../../../core/reward.ts";
 import { textWithoutEnds } from "../../../core/rows/ends.ts";
@@ -80,7 +80,7 @@ export function questionFor({ tokenizer }: Policy, text: string): Int32Array {
 /** A model of the run, which answers greedily. */
 export const modelTeller = (name: string, how: { readonly max_tokens: number }): Teller =>
   onceEach(async (texts, { models }) => {
-    const policy = models.get(models.names.includes(name) ? name : "policy");
+    const policy = readerOf(models, name);
     const prompts = texts.map((text, i) => ({ tokens: questionFor(policy, text), key: ["judge", i] }));
     const fits = [...prompts.keys()].filter((i) => prompts[i]!.tokens.length < policy.context);
     const told: Told[] = texts.map(() => ({ error: "the question to the judge fills its context" }));

@@ -1,14 +1,15 @@
 import { z } from "zod";
 import { param, rewardTerm } from "../../../core/declaration.ts";
-import type { Models } from "../../../core/policy.ts";
+import { readerOf, type Models } from "../../../core/policy.ts";
 import { refers } from "../../../core/references.ts";
 import type { RewardTerm } from "../../../core/reward.ts";
+import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
 import { cholesky, dot, solve } from "../../../lib/algebra/linear.ts";
 import { failure, none, value } from "../perRow.ts";
 import { atLeast, numbersOf, ofTerm } from "../said.ts";
-import { askedOf } from "./readings.ts";
+import { askedOf, textUpTo } from "./readings.ts";
 import { projected, sparseProjection } from "./sparseProjection.ts";
 
 const params = z.object({
@@ -63,11 +64,9 @@ export function ellipticalBonuses(
 
 /** The mean state of each response's tokens, conditioned on its prompt; undefined: it has none. */
 async function statesOf(batch: Batch, models: Models, model: string): Promise<(Float64Array | undefined)[]> {
-  const reader = models.get(models.names.includes(model) ? model : "policy");
+  const reader = readerOf(models, model);
   // What is read has room for one token more, which a response that fills the context has not.
-  const whole = batch.records.map((_, row) =>
-    Int32Array.from([...askedOf(batch, row), ...responseOf(batch, row)]).subarray(0, reader.context - 1),
-  );
+  const whole = batch.records.map((_, row) => textUpTo(batch, row, reader.context - 1));
   const rows = [...whole.keys()].filter((row) => whole[row]!.length > askedOf(batch, row).length);
   const prompts = new Map<string, Int32Array>();
   for (const row of rows) {
@@ -87,13 +86,10 @@ async function statesOf(batch: Batch, models: Models, model: string): Promise<(F
   });
   return states;
 }
-const responseOf = ({ tokens, offsets }: Batch, row: number): Int32Array =>
-  tokens.subarray(offsets[row], offsets[row + 1]);
 
 /** Rows of each group that may be paid. */
 function groupsOf(batch: Batch, said: readonly (number | TermValue)[], options: Params): number[][] {
-  const groups: number[][] = Array.from({ length: batch.groups }, () => []);
-  batch.group.forEach((group, row) => groups[group]!.push(row));
+  const groups = rowsOfGroups(batch);
   const right = (row: number): boolean => {
     const own = said[row]!;
     return typeof own === "number" && own >= options.at_least;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import type { Json } from "../../../../shared/lib/json.ts";
 import { param, rewardTerm } from "../../../core/declaration.ts";
-import type { Models, Policy } from "../../../core/policy.ts";
+import { readerOf, type Models, type Policy } from "../../../core/policy.ts";
 import { refers, template } from "../../../core/references.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { RewardTerm } from "../../../core/reward.ts";
@@ -112,7 +112,7 @@ function rewardOf(gaps: readonly number[], { right, wrong }: Params): TermValue 
 }
 
 async function score(batch: Batch, models: Models, options: Params): Promise<TermValue[]> {
-  const judge = models.get(models.names.includes(options.of) ? options.of : "policy");
+  const judge = readerOf(models, options.of);
   const words = firstTokens(judge, options.labels);
   const results = batch.records.map((_, row) => classifiedOf(batch, row, judge, options));
   const readings = results.flatMap((one): TextReading[] =>

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { param, rewardTerm, type MethodContext } from "../../../core/declaration.ts";
+import { readerOf } from "../../../core/policy.ts";
 import { refers } from "../../../core/references.ts";
 import type { RewardContext } from "../../../core/reward.ts";
 import type { Batch } from "../../../core/rollouts.ts";
@@ -56,7 +57,7 @@ async function sampled(
   { model, k, temperature }: Params,
   { max_tokens, random }: MethodContext,
 ): Promise<Batch> {
-  const policy = models.get(models.names.includes(model) ? model : "policy");
+  const policy = readerOf(models, model);
   const asked = rows.flatMap((row) => Array.from({ length: k }, (_, n) => ({ row, n })));
   const prompts = asked.map(({ row, n }) => ({
     tokens: askedOf(batch, row),

@@ -5,7 +5,7 @@ import { UserError } from "../../../../shared/lib/errors.ts";
 import { firstTrained, spansOf } from "../../../core/rows/spans.ts";
 import type { Clock, Model } from "../../../core/basics.ts";
 import type { Batch } from "../../../core/rollouts.ts";
-import type { Channel, Models, Stats } from "../../../core/policy.ts";
+import { readerOf, type Channel, type Models, type Stats } from "../../../core/policy.ts";
 import {
   status,
   type Combined,
@@ -22,8 +22,7 @@ export const scoreBy = (
   model: Model,
   batch: Batch,
   channels: readonly Channel[],
-): Promise<Stats> =>
-  models.get(models.names.includes(model) ? model : "policy").score(batch, { model, channels });
+): Promise<Stats> => readerOf(models, model).score(batch, { model, channels });
 
 /** The term whose values are the labels: by name, else the first that says something. */
 export function labelsOf({ terms }: Rewards, name: string | undefined, who: string): RewardColumn {

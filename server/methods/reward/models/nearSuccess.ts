@@ -1,15 +1,16 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { param, rewardTerm } from "../../../core/declaration.ts";
-import type { Models } from "../../../core/policy.ts";
+import { readerOf, type Models } from "../../../core/policy.ts";
 import { refers } from "../../../core/references.ts";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
 import { value } from "../perRow.ts";
 import { atLeast, numbersOf, ofTerm } from "../said.ts";
-import { askedOf } from "./readings.ts";
-import { centresOf, distance } from "./successCentres.ts";
+import { textUpTo } from "./readings.ts";
+import { distance } from "../../../lib/algebra/linear.ts";
+import { centresOf } from "./successCentres.ts";
 
 const params = z.object({
   of: ofTerm,
@@ -35,17 +36,12 @@ async function vectorsOf(
   models: Models,
   { model, pooling }: Params,
 ): Promise<(Float32Array | undefined)[]> {
-  const reader = models.get(models.names.includes(model) ? model : "policy");
+  const reader = readerOf(models, model);
   const written = batch.records.flatMap((_, row) =>
     batch.offsets[row + 1]! > batch.offsets[row]! ? [row] : [],
   );
-  const texts = written.map((row) =>
-    // What is read has room for one token more.
-    Int32Array.from([
-      ...askedOf(batch, row),
-      ...batch.tokens.subarray(batch.offsets[row], batch.offsets[row + 1]),
-    ]).subarray(0, reader.context - 1),
-  );
+  // What is read has room for one token more.
+  const texts = written.map((row) => textUpTo(batch, row, reader.context - 1));
   const vectors = texts.length === 0 ? [] : await reader.embed(texts, pooling, model);
   const found: (Float32Array | undefined)[] = batch.records.map(() => undefined);
   written.forEach((row, i) => (found[row] = vectors[i]));

@@ -29,3 +29,15 @@ export async function tokenLikelihoods(
 /** Tokens in front of a row's response. */
 export const askedOf = ({ context: { offsets, values } }: Batch, row: number): Int32Array =>
   values.subarray(offsets[row], offsets[row + 1]);
+
+/** The prompt and the response of a row, or what of it comes before the token at `end`; no more than `room` tokens. */
+export const textUpTo = (
+  batch: Batch,
+  row: number,
+  room: number,
+  end: number = batch.offsets[row + 1]!,
+): Int32Array =>
+  Int32Array.from([...askedOf(batch, row), ...batch.tokens.subarray(batch.offsets[row], end)]).subarray(
+    0,
+    room,
+  );

@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { param, rewardTerm } from "../../../core/declaration.ts";
-import type { Models } from "../../../core/policy.ts";
+import { readerOf, type Models } from "../../../core/policy.ts";
 import { refers } from "../../../core/references.ts";
 import { referenceOf } from "../../../core/rows/reading.ts";
 import { spansOf } from "../../../core/rows/spans.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
+import { distance } from "../../../lib/algebra/linear.ts";
 import { failure, none } from "../perRow.ts";
-import { askedOf } from "./readings.ts";
+import { askedOf, textUpTo } from "./readings.ts";
 
 const params = z.object({
   model: param(
@@ -33,23 +34,18 @@ function pathsOf(batch: Batch, encode: (text: string) => Int32Array, room: numbe
     const reference = referenceOf(task);
     const asked = [...askedOf(batch, row)];
     if (reference === undefined || asked.length === 0) return [];
-    const upTo = (end: number): Int32Array =>
-      Int32Array.from([...asked, ...batch.tokens.subarray(batch.offsets[row], end)]).subarray(0, room);
-    const steps = (byRow.get(row) ?? []).map(upTo);
+    const steps = (byRow.get(row) ?? []).map((end) => textUpTo(batch, row, room, end));
     const goal = Int32Array.from([...asked, ...encode(reference)]).subarray(0, room);
     return [{ row, states: [Int32Array.from(asked), ...steps], goal }];
   });
 }
-
-export const distance = (one: Float32Array, other: Float32Array): number =>
-  Math.sqrt(one.reduce((sum, x, i) => sum + (x - other[i]!) ** 2, 0));
 
 async function embedded(
   texts: readonly Int32Array[],
   models: Models,
   model: string,
 ): Promise<readonly Float32Array[]> {
-  const reader = models.get(models.names.includes(model) ? model : "policy");
+  const reader = readerOf(models, model);
   return texts.length === 0 ? [] : reader.embed(texts, "last", model);
 }
 

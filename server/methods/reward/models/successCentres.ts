@@ -3,16 +3,11 @@
  * the vectors with each number standardised, and the mean of each cluster; without a cluster, the mean of all.
  */
 import { mean } from "../../../../shared/lib/mean.ts";
+import { distance } from "../../../lib/algebra/linear.ts";
 
 type Vector = ArrayLike<number>;
 
 const reach = 0.5;
-
-export function distance(one: Vector, other: Vector): number {
-  let sum = 0;
-  for (let i = 0; i < one.length; i++) sum += (one[i]! - other[i]!) ** 2;
-  return Math.sqrt(sum);
-}
 
 export function centresOf(vectors: readonly Vector[]): Vector[] {
   const scaled = standardised(vectors);

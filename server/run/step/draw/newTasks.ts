@@ -1,6 +1,7 @@
 /** Tasks that a stage makes of those it has rolled out: before the step's own are drawn, so that nothing is trained yet. */
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { create } from "../../../core/create.ts";
+import { readerOf } from "../../../core/policy.ts";
 import type { GenerateConfig } from "../../../core/config/resolved.ts";
 import { GeneratedTasks } from "../../../methods/generation/generatedTasks.ts";
 import type { Recipe } from "../../../methods/generation/recipe.ts";
@@ -140,14 +141,13 @@ function embedded(
   texts: readonly string[],
   { model, pooling }: Parameters<Embed>[1],
 ): Promise<readonly Float32Array[]> {
-  // The policy's view knows the names of its snapshots too.
-  const own = models.names.includes(model) ? model : "policy";
-  const { tokenizer, context } = models.get(own);
+  const reader = readerOf(models, model);
+  const { tokenizer, context } = reader;
   const rows = texts.map((text) => {
     const tokens = [...(tokenizer.prefix ?? []), ...tokenizer.encode(text)].slice(0, context - 2);
     return Int32Array.from([...tokens, tokenizer.eos]);
   });
-  return models.get(own).embed(rows, pooling, model);
+  return reader.embed(rows, pooling, model);
 }
 
 const recipeOf = (generate: GenerateConfig, context: CreateContext): Recipe => ({

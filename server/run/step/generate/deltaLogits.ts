@@ -1,7 +1,7 @@
 /** What two other models, one before and one after training, add to the policy's logits. */
 import { UserError } from "../../../../shared/lib/errors.ts";
 import type { StageBody } from "../../../core/config/resolved.ts";
-import type { DecodeOptions, Models, Tokenizer } from "../../../core/policy.ts";
+import { readerOf, type DecodeOptions, type Models, type Tokenizer } from "../../../core/policy.ts";
 import { checkSameTokens } from "../../../engine/tokenizers/index.ts";
 
 type Delta = NonNullable<StageBody["rollout"]["delta_logits"]>;
@@ -16,16 +16,15 @@ interface Reader {
   nextLogits(texts: readonly Int32Array[]): Promise<readonly Float32Array[]>;
 }
 
-function readerOf(models: Models, name: string): Reader {
-  // A snapshot of the policy is known to its own view.
-  const reader = models.get(models.names.includes(name) ? name : "policy");
+function logitsOf(models: Models, name: string): Reader {
+  const reader = readerOf(models, name);
   const { tokenizer, context } = reader;
   return { name, tokenizer, context, nextLogits: (texts) => reader.nextLogits(texts, name) };
 }
 
 /** Of models of a run. */
 export const deltaLogits = ({ model, base, lambda }: Delta, models: Models): Shift =>
-  logitsBetween(models.get("policy").tokenizer, readerOf(models, model), readerOf(models, base), lambda);
+  logitsBetween(models.get("policy").tokenizer, logitsOf(models, model), logitsOf(models, base), lambda);
 
 /**
  * λ (ℓ_trained − ℓ_before) after each text; of a word that only one of them has, nothing is known.

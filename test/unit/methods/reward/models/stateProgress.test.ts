@@ -1,7 +1,8 @@
 /** Progress towards a goal: steps' rewards are drops of a distance, and add up to the whole drop. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { distance, stateProgress } from "../../../../../server/methods/reward/models/stateProgress.ts";
+import { distance } from "../../../../../server/lib/algebra/linear.ts";
+import { stateProgress } from "../../../../../server/methods/reward/models/stateProgress.ts";
 import { batchOf, task } from "../../../../support/batch.ts";
 import { FakeModels, fakeTokenizer } from "../../../../support/fakePolicy.ts";
 import { made, near } from "../../../support.ts";
