@@ -10,7 +10,8 @@ import { origin, type Batch } from "../../../core/rollouts.ts";
 import type { Draft } from "./assemble.ts";
 import type { Scored, StepContext } from "../context.ts";
 import { longest } from "./decoding.ts";
-import { plainDraft, type Drafting, type DrawnGroup } from "./generate.ts";
+import { draftingOf } from "./drafting.ts";
+import { plainDraft, type DrawnGroup } from "./generate.ts";
 import { chosenOf, score, type RowOf } from "../score/score.ts";
 import { generate } from "./stepRollouts.ts";
 
@@ -51,7 +52,7 @@ export class BranchedRound {
 
   async rollOut(): Promise<Scored> {
     const drafts = this.groups.flatMap(({ group, firsts }) =>
-      Array.from({ length: firsts }, (_, index) => plainDraft(group, index, this.drafting)),
+      Array.from({ length: firsts }, (_, index) => plainDraft(group, index, draftingOf(this.context))),
     );
     const first = await generate(this.context, drafts);
     const wanted = this.branches();
@@ -63,12 +64,6 @@ export class BranchedRound {
       wanted.map((branch) => this.draft(branch, first, leaves[branch.parent])),
     );
     return score(this.context, chosenOf([first, later], this.order()));
-  }
-
-  private get drafting(): Drafting {
-    const { session, stage, step } = this.context;
-    const asking = stage.config.body.rollout;
-    return { policy: session.policy, key: ["rollout", step], use: "train", asking };
   }
 
   /** Of every group after its first rollouts: the first one's branches, then the second's, and so on. */
@@ -113,7 +108,7 @@ export class BranchedRound {
 
   /** A branch that has nowhere to leave begins where its task does. */
   private draft({ group, index, parent }: Branch, first: Batch, token: number | undefined): Draft {
-    const plain = plainDraft(group, index, this.drafting);
+    const plain = plainDraft(group, index, draftingOf(this.context));
     if (token === undefined) return plain;
     const start = first.offsets[parent]!;
     const prefix = first.tokens.slice(start, start + token);

@@ -3,7 +3,8 @@ import type { Budget } from "../../../core/slots/curriculum.ts";
 import type { Scored, StepContext } from "../context.ts";
 import { groupsOf } from "../../../algorithm/rewards/groups.ts";
 import { chosenRows, generateAndScore, type RowOf } from "../score/score.ts";
-import { plainDraft, type Drafting, type DrawnGroup } from "./generate.ts";
+import { draftingOf } from "./drafting.ts";
+import { plainDraft, type DrawnGroup } from "./generate.ts";
 
 /** A group with what it has so far. */
 interface Growing {
@@ -39,9 +40,7 @@ export class GrowingRound {
 
   /** So many more rollouts of each group. @returns all rollouts so far, group by group */
   private async grow(wanted: readonly number[]): Promise<Scored> {
-    const { session, stage, step } = this.context;
-    const asking = stage.config.body.rollout;
-    const drafting: Drafting = { policy: session.policy, key: ["rollout", step], use: "train", asking };
+    const drafting = draftingOf(this.context);
     const drafts = this.groups.flatMap((one, i) =>
       Array.from({ length: wanted[i]! }, () => plainDraft(one.drawn, one.rollouts++, drafting)),
     );

@@ -12,7 +12,8 @@ import type { Draft } from "./assemble.ts";
 import { longest } from "./decoding.ts";
 import { dividedIn } from "./divide.ts";
 import { rewardsOf } from "./estimates.ts";
-import { plainDraft, type Drafting, type DrawnGroup } from "./generate.ts";
+import { draftingOf } from "./drafting.ts";
+import { plainDraft, type DrawnGroup } from "./generate.ts";
 import { generate } from "./stepRollouts.ts";
 
 interface SearchedGroup {
@@ -73,17 +74,11 @@ export class SearchedRound {
     const wanted = Math.min(this.searching.parallel, size - rows.length);
     return Array.from({ length: wanted }, (_, k) => {
       const index = rows.length + k;
-      const plain = plainDraft(group, index, this.drafting);
+      const plain = plainDraft(group, index, draftingOf(this.context));
       const random = randomStream(session.config.seed, "search", step, this.n, plain.group, index);
       const place = search.next(random);
       return place === undefined ? plain : this.leaving(plain, rows[place.index]!, place, begin);
     });
-  }
-
-  private get drafting(): Drafting {
-    const { session, stage, step } = this.context;
-    const asking = stage.config.body.rollout;
-    return { policy: session.policy, key: ["rollout", step], use: "train", asking };
   }
 
   private leaving(

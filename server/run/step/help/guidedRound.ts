@@ -11,7 +11,8 @@ import type { HelpCurve } from "../../../core/help.ts";
 import type { Help, HelpRequest, Lack } from "../../../core/slots/guidance.ts";
 import { HelpedGroup, type Target } from "./helpedGroup.ts";
 import type { Draft } from "../generate/assemble.ts";
-import { helpedDraft, plainDraft, type Drafting, type DrawnGroup } from "../generate/generate.ts";
+import { draftingOf } from "../generate/drafting.ts";
+import { helpedDraft, plainDraft, type DrawnGroup } from "../generate/generate.ts";
 import { StepHelp } from "./stepHelp.ts";
 import { chosenRows, generateAndScore } from "../score/score.ts";
 
@@ -133,7 +134,7 @@ export class GuidedRound {
         group.drawn,
         target.slot,
         help,
-        { ...this.drafting, key: ["guided", this.context.step, round] },
+        { ...draftingOf(this.context), key: ["guided", this.context.step, round] },
         { record, strip: config.context === "strip", trains: config.trains },
       );
       if (made !== undefined) {
@@ -169,18 +170,8 @@ export class GuidedRound {
     return declaration.offers?.(params).divisible === true;
   }
 
-  private get drafting(): Drafting {
-    const { session, stage, step } = this.context;
-    return {
-      policy: session.policy,
-      key: ["rollout", step],
-      use: "train",
-      asking: stage.config.body.rollout,
-    };
-  }
-
   private plainDrafts(group: HelpedGroup, members: readonly number[]): Draft[] {
-    return members.map((index) => plainDraft(group.drawn, index, this.drafting));
+    return members.map((index) => plainDraft(group.drawn, index, draftingOf(this.context)));
   }
 
   /** Generates and scores drafts, and hands every group its rows. */
