@@ -1,11 +1,10 @@
 /** Answers why a rollout of a run has its advantage: its rows from the store, the rest in a thread of its own. */
-import { Worker } from "node:worker_threads";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { ParamsOf, rolloutsWhy } from "../../../shared/protocol/protocol.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { Why } from "../../../shared/rollouts/why.ts";
 import type { RemoteStore } from "../../store/remote.ts";
-import { threadFile } from "../../lib/threadFile.ts";
+import { oneAnswer } from "../../lib/threads/oneAnswer.ts";
 import type { ExplainAnswer, ExplainTask } from "./explainThread.ts";
 
 /** Of a step with more rollouts the group alone is looked at. */
@@ -32,18 +31,13 @@ async function rowsOf(
   return (await ask(where, true, mostRollouts)).rollouts;
 }
 
-function inThread(task: ExplainTask): Promise<Why> {
-  const worker = new Worker(threadFile("explainThread.mjs", "The thread that explains rollouts"), {
-    workerData: task,
+async function inThread(question: ExplainTask): Promise<Why> {
+  const answer = await oneAnswer<ExplainAnswer>({
+    file: "explainThread.mjs",
     name: "gradus-explain",
+    does: "explains rollouts",
+    question,
   });
-  return new Promise<Why>((resolve, reject) => {
-    worker.once("message", (answer: ExplainAnswer) => {
-      if ("why" in answer) resolve(answer.why);
-      else
-        reject(answer.detail === null ? new Error(answer.error) : new UserError(answer.error, answer.detail));
-    });
-    worker.once("error", reject);
-    worker.once("exit", () => reject(new Error("the thread that explains rollouts ended without an answer")));
-  }).finally(() => worker.terminate());
+  if ("why" in answer) return answer.why;
+  throw answer.detail === null ? new Error(answer.error) : new UserError(answer.error, answer.detail);
 }
