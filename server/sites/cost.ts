@@ -1,12 +1,7 @@
 /** What a run is going to take, by the steps that were measured before it, and what it took. */
 import { quantile } from "../../shared/lib/quantile.ts";
+import type { Band } from "../../shared/run/forecast.ts";
 import type { SiteConfig } from "./siteConfig.ts";
-
-export interface Band {
-  readonly low: number;
-  readonly middle: number;
-  readonly high: number;
-}
 
 export interface CostAsk {
   /** Steps that the run makes. */

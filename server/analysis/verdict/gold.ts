@@ -3,9 +3,8 @@
  * rises on while what it stands for falls. Source: Gao et al., "Scaling Laws for Reward Model Overoptimization".
  */
 import type { EvaluationRow } from "../../../shared/protocol/protocol.ts";
-import { normalQuantile } from "../../../shared/lib/proportions.ts";
 import { goldDifferences } from "../evaluation/taskResults.ts";
-import { pairedInterval } from "./heldOut.ts";
+import { pairedInterval, zOf } from "./heldOut.ts";
 
 /** At two evaluations. */
 interface Change {
@@ -62,7 +61,7 @@ function isBelow(
   if (best.results === undefined || now.results === undefined) return false;
   const { differences, range } = goldDifferences(best.results, now.results, term);
   if (differences.length < 2 || range === 0) return false;
-  const z = normalQuantile(share / (look * (look + 1)) / look / 2);
+  const z = zOf(look, share / look);
   // A gold term has a scale of its own.
   return (
     pairedInterval(

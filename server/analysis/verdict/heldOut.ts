@@ -30,7 +30,8 @@ export interface Comparison {
  * The k-th look at the data has a share 1/(k(k + 1)) of the chance of an error: over all looks that sums to 1, however many
  * there will be.
  */
-const zOf = (look: number): number => normalQuantile(chance / (look * (look + 1)) / 2);
+export const zOf = (look: number, total: number = chance): number =>
+  normalQuantile(total / (look * (look + 1)) / 2);
 
 /**
  * Mean of the tasks' differences, each in [−1, 1], and its interval. One task more that gained all and one that lost all are

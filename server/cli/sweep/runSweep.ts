@@ -108,9 +108,8 @@ class SweepRunner {
       ...(steps === undefined ? {} : { steps }),
     };
     const run = await startRun(file, this.store, asked, undefined, key);
-    const { tags = [] } = await ask(this.connection, runsShow, { run });
+    const { tags = [], status } = await ask(this.connection, runsShow, { run });
     await ask(this.connection, runsMark, { run, tags: [...tags, tag] });
-    const { status } = await ask(this.connection, runsShow, { run });
     return isLive(status) || status === "finished" ? { run, state: "started" } : this.goOn(run);
   }
 

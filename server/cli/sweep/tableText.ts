@@ -5,6 +5,7 @@ import { isLive } from "../../../shared/protocol/runStatus.ts";
 import { keyText, valueText } from "../../analysis/compare/label.ts";
 import type { SweepRow, SweepRun } from "../../analysis/sweep/table.ts";
 import type { SweepChoice } from "../../config/sweep/trials.ts";
+import { shellQuoted } from "../../lib/texts/shellQuoted.ts";
 import { colours } from "../text/colours.ts";
 import { tableLines, type Column } from "../text/table.ts";
 
@@ -111,5 +112,4 @@ function closeLine(best: SweepRow, second: SweepRow | undefined): string[] {
 
 const plain = (value: Json | undefined): string =>
   typeof value === "string" ? value : JSON.stringify(value);
-export const shellWord = (word: string): string =>
-  /^[\w./:=,@+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+export const shellWord = (word: string): string => (/^[\w./:=,@+-]+$/.test(word) ? word : shellQuoted(word));
