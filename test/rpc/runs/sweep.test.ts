@@ -15,8 +15,8 @@ model: { base: tiny, width: 32, layers: 1, heads: 2, hidden: 64, context: 48 }
 tasks: [{ env: reverse_text, lengths: [3] }]
 reward: { terms: { early: { use: ./rewards/early.ts } } }
 rollout: { prompts: 16, group: 8, max_tokens: 4 }
-steps: 60
-evaluation: { every: 10, prompts: 32, pass_at: [1] }
+steps: 20
+evaluation: { every: 5, prompts: 32, pass_at: [1] }
 sweep:
   parameters:
     update.optimizer.lr: { values: [1.0e-2, 1.0e-7] }
@@ -112,7 +112,7 @@ test("a bad learning rate is stopped early, a killed sweep goes on where it was,
       assert.ok(Math.abs((error ?? 0) - Math.abs(a - b) / 2) < 1e-12);
     }
     for (const { steps, status } of table.rows[1]?.runs ?? [])
-      assert.ok(status === "stopped" && steps >= 10 && steps < 60, `${status} ${steps}`);
+      assert.ok(status === "stopped" && steps >= 10 && steps < 20, `${status} ${steps}`);
 
     const asked = await workspace.finish("runs", "sweep", "rates", "--json");
     assert.deepEqual(tableSchema.parse(JSON.parse(asked.text)).rows, table.rows);
@@ -131,7 +131,7 @@ test("a bad learning rate is stopped early, a killed sweep goes on where it was,
       trialsOf(more).map(([, seed, state]) => [seed, state]),
       [1, 1, 2, 2].map((seed): unknown[] => [seed, "kept"]).concat([3, 3].map((seed) => [seed, "started"])),
     );
-    assert.equal(more.lines.filter(isStep).length, 120);
+    assert.equal(more.lines.filter(isStep).length, 40);
     const shown = await workspace.finish("runs", "show", runsOf(more)[5] ?? "", "--json");
     const run = z
       .looseObject({ tags: z.array(z.string()), config: z.looseObject({}) })
