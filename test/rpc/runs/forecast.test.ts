@@ -1,5 +1,6 @@
 /** Where a recorded run is going, over the wire: by its own values, in the order of the runs that are asked about. */
 import assert from "node:assert/strict";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { ask } from "../../../shared/daemon/request.ts";
 import {
@@ -9,7 +10,8 @@ import {
   runsForecast,
   runsShow,
 } from "../../../shared/protocol/protocol.ts";
-import { Sandbox } from "../daemon.ts";
+import { writeForgetfulRun } from "../../support/forgetfulRun.ts";
+import { Sandbox, until } from "../daemon.ts";
 
 let box: Sandbox;
 beforeEach(async () => {
@@ -40,4 +42,39 @@ test("a forecast is of the run's own values; one with too few has none, and a re
     ask(connection, configReview, { run: long, text: authored }),
     /forgotten no held-out task/,
   );
+});
+
+test("two evaluations of a recorded run meet at their boundary: where curves cross, what is gained, lost and forgotten", async () => {
+  const run = writeForgetfulRun(box.store, join(dirname(box.store), "forgetful.gradus.yaml"));
+  const connection = await box.connect();
+  const found = await until(async () => {
+    const { evaluations, ...rest } = await ask(connection, runsBoundary, {
+      own: { run },
+      other: { run, step: 0 },
+    }).catch(() => ({ evaluations: [] }));
+    return evaluations.length === 7 && "boundary" in rest ? rest : null;
+  }, "the log to be read");
+  assert.deepEqual(
+    [found.own, found.other],
+    [
+      { run, step: 60 },
+      { run, step: 0 },
+    ],
+  );
+  const { curve, crossing, support, sampling_gap } = found.boundary!;
+  // Of 40 tasks 24 are right in 7 of 8 samples; before, 20 were, and each other one once.
+  const close = (value: number | undefined, wanted: number): void =>
+    assert.ok(Math.abs((value ?? Number.NaN) - wanted) < 1e-12, `${value} is not ${wanted}`);
+  close(curve[0]?.own, (24 * 7) / 8 / 40);
+  close(curve[0]?.other, (20 * 7 + 20) / 8 / 40);
+  close(curve.at(-1)?.own, 24 / 40);
+  close(curve.at(-1)?.other, 1);
+  close(sampling_gap, 1 - (24 * 7) / 8 / 40);
+  assert.equal(crossing, 2);
+  const counts = [support.preserved, support.expanded, support.shrunk, support.unsolved];
+  assert.deepEqual(
+    counts.map(({ length }) => length),
+    [24, 0, 16, 0],
+  );
+  assert.deepEqual([found.greedy?.learned.length, found.greedy?.forgotten.length], [12, 8]);
 });
