@@ -19,7 +19,7 @@ import { isObject } from "../evidence/json.ts";
 import { treeDifferences, writes } from "./configDifference.ts";
 import { groupSeries, groupsBySeed, widest } from "./groups.ts";
 import { armDifferences, heldOutDifferences, type Examined } from "./heldOut.ts";
-import { runLabel } from "./label.ts";
+import { partsText, runLabel } from "./label.ts";
 import { sourceDifferences } from "./sourceDifference.ts";
 
 /** What is compared of a run. */
@@ -51,11 +51,12 @@ export async function compareRuns(
 ): Promise<Comparison> {
   const groups = groupsBySeed(runs);
   const examined = groups.map((group) => group.map((at) => runs[at]!));
+  const config = configDifferences(runs);
   return {
     runs: comparedRuns(runs, groups),
-    groups: labelled(runs, groups),
+    groups: labelled(runs, groups, config),
     sources: sourceDifferences(runs.map(({ sources }) => sources)),
-    config: configDifferences(runs),
+    config,
     series: metrics.map((metric) => ({ metric, groups: seriesOf(runs, groups, metric) })),
     heldOut: await heldOutDifferences(examined, randomStream(0, "compare"), pause),
     arms: armDifferences(examined),
@@ -96,11 +97,14 @@ function seriesOf(
 function labelled(
   runs: readonly RunFacts[],
   groups: readonly (readonly number[])[],
+  differences: readonly ConfigDifference[],
 ): readonly ComparedGroup[] {
   const first = runs[0]!;
-  const plain = groups.map(([at = 0]) => {
+  const plain = groups.map(([at = 0], group) => {
     const { config, name } = runs[at]!;
-    return runLabel(withoutSeed(config), withoutSeed(first.config)) || name;
+    const label =
+      group === 0 ? assigned(differences) : runLabel(withoutSeed(config), withoutSeed(first.config));
+    return label || name;
   });
   return groups.map((group, at) => {
     const label = plain[at]!;
@@ -112,6 +116,13 @@ function labelled(
     return { label: words.filter((word) => word !== "").join(" · "), runs: group };
   });
 }
+/** What was assigned to the first run and is otherwise in some other, as in a sweep: its name tells it from none of them. */
+const assigned = (differences: readonly ConfigDifference[]): string =>
+  partsText(
+    differences
+      .filter(({ values }) => values[0]!.by === "set")
+      .map(({ path, values: [own] }) => ({ path, values: [undefined, own!.value] })),
+  );
 const withoutSeed = ({ seed: _seed, ...rest }: JsonObject): JsonObject => rest;
 
 function configDifferences(runs: readonly RunFacts[]): ConfigDifference[] {

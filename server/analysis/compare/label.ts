@@ -57,9 +57,14 @@ const partText = ({ path, values }: TreeDifference): string => {
 export function runLabel(own: JsonObject, first: JsonObject): string {
   const all = treeDifferences([first, own]);
   const seed = all.find(({ path }) => path === "seed");
-  const others = all.filter(({ path }) => path !== "seed" && path !== "name");
-  const telling = others.filter(({ path }) => !quiet.test(path));
-  const shown = (telling.length === 0 ? others : telling).map(partText);
+  const others = partsText(all.filter(({ path }) => path !== "seed" && path !== "name"));
+  return [others, seed === undefined ? "" : partText(seed)].filter((part) => part !== "").join(" · ");
+}
+
+/** The second of two values of each key. */
+export function partsText(all: readonly TreeDifference[]): string {
+  const telling = all.filter(({ path }) => !quiet.test(path));
+  const shown = (telling.length === 0 ? all : telling).map(partText);
   const more = shown.length > most ? [`${shown.length - most} more`] : [];
-  return [...shown.slice(0, most), ...more, ...(seed === undefined ? [] : [partText(seed)])].join(" · ");
+  return [...shown.slice(0, most), ...more].join(" · ");
 }

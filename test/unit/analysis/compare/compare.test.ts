@@ -205,6 +205,16 @@ const facts = (id: string, change: JsonObject, more: Partial<RunFacts> = {}): Ru
   ...more,
 });
 
+test("runs that differ in what was assigned to each are all named by it, the first as well", async () => {
+  const swept = (id: string, lr: number) =>
+    facts(id, { update: { optimizer: { use: "adamw", lr } } }, { set: [`update.optimizer.lr=${lr}`] });
+  const { groups } = await compareRuns([swept("a", 1e-3), swept("b", 3e-6)], []);
+  assert.deepEqual(
+    groups.map(({ label }) => label),
+    ["lr 0.001", "lr 3e-6"],
+  );
+});
+
 test("a comparison: groups with labels, who wrote what differs, and what limits it", async () => {
   const lr = { update: { optimizer: { use: "adamw", lr: 3e-6 } } };
   const found = await compareRuns(
