@@ -5,15 +5,8 @@
 import { spawn } from "node:child_process";
 import { UserError } from "../../shared/lib/errors.ts";
 import { shellQuoted } from "../lib/texts/shellQuoted.ts";
+import type { JobState } from "./jobs/runner.ts";
 import { shellWord, type Shell, type ShellAnswer } from "./shell.ts";
-
-export type JobState =
-  /** Nothing was started there. */
-  | { readonly state: "absent" }
-  | { readonly state: "running"; readonly pid: number }
-  | { readonly state: "ended"; readonly code: number }
-  /** The process is no more and left no exit code: the machine was restarted, or it was killed. */
-  | { readonly state: "gone" };
 
 export interface JobStart {
   /** Go on from the last checkpoint. */
@@ -169,22 +162,25 @@ export async function jobState(shell: Shell, folder: string): Promise<JobState> 
 
 /** The code is looked for again after the process: it may have been written in between. */
 const say = `
-if runs; then echo "running $pid"
+if runs; then echo running
 elif [ -s job.code ]; then echo "ended $(cat job.code)"
 elif [ -s job.pid ]; then echo gone
 else echo absent; fi`;
 
 function stateIn(shell: Shell, folder: string, answer: ShellAnswer): JobState {
-  const [state, number] = answer.stdout.toString("utf8").trim().split(" ");
-  switch (answer.code === 0 ? state : undefined) {
+  const [kind, code] = answer.stdout.toString("utf8").trim().split(" ");
+  switch (answer.code === 0 ? kind : undefined) {
     case "absent":
-      return { state: "absent" };
+      return { kind: "absent" };
     case "gone":
-      return { state: "gone" };
+      return {
+        kind: "gone",
+        message: "its process is no more: it was killed, or its machine was restarted",
+      };
     case "running":
-      return { state: "running", pid: Number(number) };
+      return { kind: "running" };
     case "ended":
-      return { state: "ended", code: Number(number) };
+      return { kind: "ended", code: Number(code), message: "" };
     default:
       throw failed(
         shell,

@@ -2,7 +2,7 @@
 
     log = open_attempt("runs/my-run", attempt=0)
     log.append("start", {...}); log.commit(-1)
-    log.append("metrics", {"step": 0, "time": 1.5, "values": {"reward/total": 0.25}})
+    log.append("metrics", {"step": 0, "time": 1767225600000, "values": {"reward/total": 0.25}})
     log.rollout(step=0, index=0, row={"step": 0, "group": "task-17", "index": 0}, columns={"tokens": ("int32", [5, 7])})
     log.commit(0)
     log.close()

@@ -64,6 +64,7 @@ export interface StartRecord {
 export interface MetricsRecord {
   readonly kind: "metrics";
   readonly step: number;
+  /** Milliseconds since 1970; of old logs see recordTime.ts. */
   readonly time: number;
   readonly values: Readonly<Record<string, number | "NaN" | "Infinity" | "-Infinity">>;
 }
@@ -108,6 +109,7 @@ export interface CriteriaRecord {
 export interface EventRecord {
   readonly kind: "event";
   readonly step: number;
+  /** Milliseconds since 1970; of old logs see recordTime.ts. */
   readonly time: number;
   readonly severity: "info" | "warning" | "error";
   readonly name: string;
@@ -119,6 +121,7 @@ export interface EventRecord {
 export interface EvaluationRecord {
   readonly kind: "evaluation";
   readonly step: number;
+  /** Milliseconds since 1970; of old logs see recordTime.ts. */
   readonly time: number;
   /** first: at the start of the first rl stage; last: at the end; matrix: of every stage's tasks, as one stage ended. */
   readonly role: "first" | "periodic" | "last" | "matrix";

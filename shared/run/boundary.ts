@@ -39,11 +39,17 @@ export interface Support {
 /** Means are of many terms: a lead below it is none. */
 const noLead = 1e-12;
 
+/** A task, and who solves it within all samples. */
+interface Solved {
+  readonly id: string;
+  readonly own: boolean;
+  readonly other: boolean;
+}
+
 /** pass@k of the tasks of which both models have all samples. */
 export interface PassTable {
   readonly samples: number;
-  /** Of each task its places in the results of either. */
-  readonly pairs: readonly { readonly first: number; readonly second: number }[];
+  readonly tasks: readonly Solved[];
   /** Of each task pass@1, pass@2, … and pass@`samples`. */
   readonly own: readonly (readonly number[])[];
   readonly other: readonly (readonly number[])[];
@@ -60,7 +66,11 @@ export function passTable(own: TaskResults, other: TaskResults): PassTable | und
     Array.from({ length: samples }, (_, i) => passAtK(results.samples[place]!, results.right[place]!, i + 1));
   return {
     samples,
-    pairs,
+    tasks: pairs.map(({ first, second }) => ({
+      id: own.tasks[first]!,
+      own: own.right[first]! > 0,
+      other: other.right[second]! > 0,
+    })),
     own: pairs.map(({ first }) => passes(own, first)),
     other: pairs.map(({ second }) => passes(other, second)),
   };
@@ -75,35 +85,20 @@ export function crossingOf(table: PassTable, tasks: readonly number[]): number |
   return null;
 }
 
-/** @returns undefined where there is no table of both */
-export function boundary(own: TaskResults, other: TaskResults): Boundary | undefined {
-  const table = passTable(own, other);
-  if (table === undefined) return undefined;
-  const { samples, pairs } = table;
+export function boundary(table: PassTable): Boundary {
+  const { samples, tasks } = table;
   const at = (of: readonly (readonly number[])[], k: number): number => mean(of.map((task) => task[k - 1]!));
   const point = (k: number) => ({ k, own: at(table.own, k), other: at(table.other, k) });
   const [first, last] = [point(1), point(samples)];
   const ks = Array.from({ length: samples }, (_, i) => i + 1);
   return {
-    tasks: pairs.length,
+    tasks: tasks.length,
     samples,
     curve: ks.filter((k) => k === samples || Number.isInteger(Math.log2(k))).map(point),
-    crossing: crossingOf(table, [...pairs.keys()]),
+    crossing: crossingOf(table, [...tasks.keys()]),
     sampling_gap: first.own >= first.other ? last.other - first.own : last.own - first.other,
-    support: supportOf(
-      pairs.map(({ first: place, second }) => ({
-        id: own.tasks[place]!,
-        own: own.right[place]! > 0,
-        other: other.right[second]! > 0,
-      })),
-    ),
+    support: supportOf(tasks),
   };
-}
-
-interface Solved {
-  readonly id: string;
-  readonly own: boolean;
-  readonly other: boolean;
 }
 
 function supportOf(tasks: readonly Solved[]): Support {

@@ -219,15 +219,15 @@ describe("a site by ssh", { timeout: 420_000, skip }, () => {
     const { shell } = siteOf("box", folder);
     const remote = join(folder, "jobs", "it's one");
     await upload(shell, project, remote);
-    const { pid } = await startJob(shell, remote, { resume: false, env: {} });
+    await startJob(shell, remote, { resume: false, env: {} });
     server.relay.reset();
     await server.kill();
     await assert.rejects(jobState(shell, remote), /box does not answer/);
     await server.start();
-    assert.deepEqual(await jobState(shell, remote), { state: "running", pid });
+    assert.deepEqual(await jobState(shell, remote), { kind: "running" });
     await stopJob(shell, remote, { gently: true });
-    await until(async () => (await jobState(shell, remote)).state === "ended", "the job's end");
-    assert.deepEqual(await jobState(shell, remote), { state: "ended", code: 5 });
+    await until(async () => (await jobState(shell, remote)).kind === "ended", "the job's end");
+    assert.deepEqual(await jobState(shell, remote), { kind: "ended", code: 5, message: "" });
   });
 });
 

@@ -2,6 +2,7 @@
 import { stepsMade, stepsPlanned } from "../../../shared/run/origin.ts";
 import { EventEmitter, FileType, Uri, workspace, type TextDocumentContentProvider } from "vscode";
 import { formatSeconds } from "../../../shared/lib/format.ts";
+import { millisecondsOf } from "../../../shared/log/recordTime.ts";
 import { eventsQuery, runsShow, type EventRow, type RunDetail } from "../../../shared/protocol/protocol.ts";
 import type { Stores } from "../connection/stores.ts";
 
@@ -51,8 +52,7 @@ function logText(detail: RunDetail, events: readonly EventRow[], output: readonl
 }
 
 function eventLine({ time, severity, step, message, action }: EventRow): string {
-  // Clocks are written in seconds by some writers and in milliseconds by others; no run is from before 2001 in ms.
-  const moment = new Date(time < 1e12 ? time * 1000 : time).toISOString();
+  const moment = new Date(millisecondsOf(time)).toISOString();
   return `${moment} [${severity}] step ${step}: ${message}${action === null ? "" : ` ${action}`}`;
 }
 

@@ -1,8 +1,8 @@
 /** The other model's part, and the difference. */
-import { boundary, type Boundary } from "../../../shared/run/boundary.ts";
-import { crossingShare } from "../../analysis/evaluation/crossingShare.ts";
+import type { MeasuredBoundary } from "../../../shared/run/boundaryReport.ts";
 import { differences, type Difference } from "../../analysis/evaluation/compare.ts";
 import { gains, type Gains } from "../../analysis/evaluation/gains.ts";
+import { measuredBoundary } from "../../analysis/evaluation/measuredBoundary.ts";
 import { normalised } from "../../analysis/evaluation/normalised.ts";
 import { perplexities, type Perplexities } from "../../analysis/evaluation/perplexity.ts";
 import { posterior, type Posterior } from "../../analysis/evaluation/posterior.ts";
@@ -15,7 +15,7 @@ export interface Compared extends Report {
   readonly difference: Readonly<Record<string, Difference>>;
   readonly gains?: Gains;
   /** What the own model solves and the other does not, and the other way round. */
-  readonly boundary?: Boundary & { readonly crossing_share: number };
+  readonly boundary?: MeasuredBoundary;
   readonly perplexity: Perplexities;
   readonly posterior?: Posterior;
   readonly reversed_arms: readonly ReversedArm[];
@@ -38,7 +38,7 @@ export async function compared(
   const random = randomStream(config.seed, "bootstrap");
   const { pass_at } = config.evaluation;
   const gained = gains(own.tasks, other.tasks, Math.max(...pass_at), random);
-  const edge = boundary(own.results, other.results);
+  const edge = measuredBoundary(own.results, other.results, random);
   const difference = differences(own.tasks, other.tasks, pass_at, random);
   const better = posterior(own.tasks, other.tasks);
   const least = weak === undefined ? undefined : (await measure(weak, config, asked)).report.metrics;
@@ -49,9 +49,7 @@ export async function compared(
     ...(better && { posterior: better }),
     ...(least && { normalised: normalised(own.report.metrics, other.report.metrics, least) }),
     ...(gained && { gains: gained }),
-    ...(edge && {
-      boundary: { ...edge, crossing_share: crossingShare(own.results, other.results, random) ?? 0 },
-    }),
+    ...(edge && { boundary: edge }),
     perplexity: perplexities(
       own.answers.byTask.flat().map(({ mean_logp }) => mean_logp),
       other.answers.byTask.flat().map(({ mean_logp }) => mean_logp),

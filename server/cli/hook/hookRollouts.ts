@@ -3,7 +3,8 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { RecordedRow } from "../../analysis/recorded.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import { HookFeed, hookFile } from "../../store/imported/feeds/hookFeed.ts";
+import { HookFeed } from "../../store/imported/feeds/hook/hookFeed.ts";
+import { hookFile } from "../../store/imported/feeds/hook/hookFolder.ts";
 
 /** The rollouts of each step, in their order; undefined: it is something else. */
 export function hookRollouts(path: string, config: RunConfig): Iterable<readonly RecordedRow[]> | undefined {

@@ -1,46 +1,30 @@
 /** What the loop drives, on a real policy: stages, steps, evaluations, checkpoints. */
-import type { StageKind } from "../../../shared/run/stageKinds.ts";
-import { modelsRead } from "../../algorithm/loss/modelsRead.ts";
 import { join, relative } from "node:path";
-import { z } from "zod";
-import { Algorithm } from "../../algorithm/algorithm.ts";
 import { create } from "../../core/create.ts";
-import type { RunConfig } from "../../core/config/runConfig.ts";
-import type { MergeSource } from "../../core/blocks/stage.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { Clock, Saved } from "../../core/basics.ts";
 import { policyFolder, writeCheckpoint, type RunState } from "../checkpoint/checkpoint.ts";
 import { claims, unclaimedError, unclaimedText } from "../checkpoint/claims.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import type { Commands } from "./commands.ts";
-import type { LoadedCode } from "./keepSources.ts";
-import { taskResults } from "../../analysis/evaluation/taskResults.ts";
-import { evaluate, type Answered } from "../evaluation/evaluate.ts";
-import { EvaluationProgress } from "../evaluation/evaluationProgress.ts";
-import { sized, type EvaluationPlan } from "../evaluation/evaluationSize.ts";
+import { HeldOutExam } from "../evaluation/heldOutExam.ts";
 import { authoredPath, changesSince, readRunFile, storedConfig } from "./files.ts";
 import { identitiesOf } from "../checkpoint/identity.ts";
 import { loadOptimizers, saveOptimizers } from "../models/optimizers.ts";
 import { keepSetting, loadWith, propose, type Setting } from "./settings.ts";
-import { checkLearners } from "../step/update/learners.ts";
 import type { PolicyServer } from "../harness/policyServer.ts";
+import { ReferencePolicy } from "./referencePolicy.ts";
+import { prepareRun, reportNotes, type PreparedRun } from "./prepareRun.ts";
 import { ServedRun } from "../harness/servedRun.ts";
 import { Publisher } from "./serving.ts";
 import { lastStep, readLoopState, type Driver, type LoopState } from "./loop.ts";
-import { evaluationRecord } from "../step/log/record.ts";
-import type { Appended } from "../step/log/recorder.ts";
 import type { Session } from "./session.ts";
 import type { Stage } from "../step/context.ts";
 import { StageComponents } from "./stageComponents.ts";
-import { evaluationTasks } from "../../algorithm/curriculum/evaluationTasks.ts";
 import { stepOf } from "../stages/kinds.ts";
 import { RegressionMatrix } from "../stages/matrix.ts";
 import { keepSnapshot, keepStage, mergeInto } from "../stages/weights.ts";
 import { Stopwatch } from "../step/stopwatch.ts";
-import type { StartNote } from "../models/trainable.ts";
-
-const referenceFolder = (run: string, done: number): string => join(run, "models", `reference-${done}`);
-const referenceSchema = z.number().int().nullable();
 
 /** The run as its own `gradus serve`, for harnesses. */
 const servedBy = (publisher: Publisher): ServedRun =>
@@ -54,12 +38,11 @@ export class Trainer implements Driver {
   readonly components: StageComponents;
   private stage: Stage | undefined;
   private index = 0;
-  /** Steps done when the reference was taken. */
-  private reference: number | null = null;
+  private readonly reference: ReferencePolicy;
   /** State of the parts at the boundary before the step in flight: what a given-up step drew is put back. */
   private boundary: Record<string, Saved> | undefined;
   private readonly matrix: RegressionMatrix;
-  private exam: EvaluationPlan | undefined;
+  private readonly exam: HeldOutExam;
   private readonly publisher: Publisher | undefined;
 
   constructor(
@@ -85,67 +68,28 @@ export class Trainer implements Driver {
       ...(serving !== undefined && { server: serving }),
     });
     this.matrix = new RegressionMatrix(session, this.components);
+    this.exam = new HeldOutExam(session, this.components, folder);
+    this.reference = new ReferencePolicy(policy, folder);
   }
-
-  /** What user code `prepare` has loaded: by reward term, by task source, by the names of tools. */
-  readonly loaded: LoadedCode = { rewards: new Map(), environments: new Map(), tools: new Map() };
 
   /** Makes every stage's methods and loads user rewards, so that what is missing is reported before the first step. */
-  async prepare(): Promise<Record<string, string>> {
-    const { stages, top } = this.session.config;
-    const bodies = [top, ...stages.filter((stage) => stage.kind === "rl").map((stage) => stage.body)];
-    const made = stages.map((stage) => this.components.stage(stage));
-    this.reportOmitted(made);
-    for (const stage of stages)
-      if (stage.kind === "rl") this.report(await this.components.prepare(stage.body, top));
-    checkLearners(
-      bodies.map((body) => this.components.scorer(body)),
-      this.session.models,
-    );
-    const scorers = [...new Set(bodies.map((body) => this.components.scorer(body)))];
-    const bundles = await Promise.all(scorers.map((scorer) => scorer.prepare()));
-    const hosts = new Set(bodies.map((body) => this.components.hosts(body)));
-    await Promise.all([...hosts].map(async (one) => one?.prepare()));
-    const { rewards, environments, tools } = this.loaded;
-    for (const { loaded } of scorers) for (const [term, made] of loaded) rewards.set(term, made);
-    for (const one of hosts) {
-      for (const [source, made] of one?.loaded.environments ?? []) environments.set(source, made);
-      for (const [names, made] of one?.loaded.tools ?? []) tools.set(names, made);
-    }
-    return Object.assign({}, ...bundles);
-  }
-
-  private report(notes: readonly StartNote[]): void {
-    for (const { name, message, action } of notes)
-      this.session.recorder.event("info", name, message, { action });
-  }
-  /** Lines of tasks' files that are never asked: each file once. */
-  private reportOmitted(stages: readonly Stage[]): void {
-    const omitted = stages.flatMap(({ curriculum }) =>
-      curriculum.sources.flatMap(({ source }) => source.omitted ?? []),
-    );
-    this.report(
-      [...new Set(omitted)].map((message) => ({
-        name: "rollouts-left-out",
-        message: `${message}.`,
-        action: "Name a file of tasks, or a log of rollouts that trained.",
-      })),
-    );
+  prepare(): Promise<PreparedRun> {
+    return prepareRun(this.session, this.components);
   }
 
   /** A stage begins, or goes on after a resume (`state.entered`). */
   async enter(index: number, state: LoopState): Promise<void> {
     const { config, policy, models } = this.session;
-    const { on_enter, ...stage } = config.stages[index]!;
-    this.use(stage.turns[0]?.stage ?? index);
+    const { on_enter, turns } = config.stages[index]!;
+    this.use(turns[0]?.stage ?? index);
     if (state.entered) return;
     if (on_enter.snapshot !== undefined) await keepSnapshot(policy, on_enter.snapshot);
     for (const { name, from } of on_enter.init) models.init(name, from);
     if (on_enter.merge.length > 0) await mergeInto(policy, config, on_enter.merge);
     if (on_enter.resetOptimizer || this.changesKind(index)) policy.resetOptimizer();
     await models.renew(on_enter.models);
-    const first = this.reference === null && compares(stage.kind, config.stages, index);
-    if ((first && needsReference(config)) || on_enter.refreshReference) await this.takeReference(state.done);
+    if (this.reference.isDue(config, index) || on_enter.refreshReference)
+      await this.reference.take(state.done);
   }
 
   /** A stage is over. */
@@ -155,24 +99,11 @@ export class Trainer implements Driver {
     await this.matrix.measure(config.stages[index]!, clock);
   }
 
-  /** The reference is kept next to the checkpoints, once, since they hold the policy alone. */
-  private async takeReference(done: number): Promise<void> {
-    const { policy } = this.session;
-    await policy.snapshot("reference");
-    this.reference = done;
-    if (this.folder !== undefined) await policy.save(referenceFolder(this.folder, done));
-  }
-
   /** Takes up a checkpoint: the reference first, for `load` fills the policy, from which snapshots are taken. */
   async restore(folder: string, state: RunState): Promise<void> {
     const { policy, models } = this.session;
     const saved = this.claimed(folder, state);
-    const reference = referenceSchema.parse(saved["reference"]?.json ?? null);
-    if (reference !== null && this.folder !== undefined) {
-      await policy.load(referenceFolder(this.folder, reference));
-      await policy.snapshot("reference");
-    }
-    this.reference = reference;
+    await this.reference.load(saved["reference"]);
     await policy.load(join(folder, policyFolder));
     await models.restore(folder);
     this.components.load(saved);
@@ -197,7 +128,7 @@ export class Trainer implements Driver {
     if (unclaimed.length === 0) return saved;
     if (!this.startsFresh(step))
       throw unclaimedError(checkpoint, authoredPath(folder ?? checkpoint), unclaimed);
-    this.report([
+    reportNotes(this.session, [
       {
         name: "state-fresh",
         message: `State of the checkpoint starts from zero, as was asked for: ${unclaimedText(unclaimed)}.`,
@@ -252,70 +183,8 @@ export class Trainer implements Driver {
     return top.tasks.length > 0 && top.reward.terms.length > 0 ? "all" : "none";
   }
 
-  async evaluate(
-    role: "first" | "periodic" | "last",
-    clock: Clock,
-  ): Promise<Readonly<Record<string, number>>> {
-    const { config, policy, models, recorder, signal } = this.session;
-    const work = {
-      config,
-      scorer: this.components.scorer(config.top),
-      policy,
-      models,
-      signal,
-      hosts: this.components.hosts(config.top),
-      harness: this.components.harness(config.top),
-    };
-    this.exam ??= await sized({ ...work, ...this.examination() }, clock, recorder, this.folder);
-    const exam = { ...work, ...this.exam };
-    const records: Appended[] = [];
-    const total = exam.tasks.length * (1 + config.evaluation.samples);
-    const progress = new EvaluationProgress(total, ({ message, data }) => {
-      recorder.event("info", "evaluating", message, { data });
-      recorder.commit();
-    });
-    const { report, tasks } = await evaluate(exam, clock, (answered) => {
-      records.push(...this.answerRecords(answered));
-      progress.add(answered.batch.rows);
-    });
-    const { metrics } = report;
-    // After the last of the messages, each of which ends a commit: an evaluation is kept whole or not at all.
-    for (const record of records) recorder.append(record);
-    const results = taskResults(
-      exam.tasks.map(({ task }) => task.id),
-      tasks,
-      config.top.reward.gold,
-    );
-    recorder.append({ kind: "evaluation", step: recorder.step, time: Date.now(), role, metrics, results });
-    return metrics;
-  }
-
-  /** As many greedy answers as drawn ones, of the same first tasks: what the model says, not every number. */
-  private answerRecords(answered: Answered): Appended[] {
-    const { config, recorder } = this.session;
-    const { record } = config.evaluation;
-    const most = answered.greedy ? Math.ceil(record / 2) : Math.floor(record / 2);
-    return [...answered.task].flatMap((task, row): Appended[] => {
-      if (task >= most || answered.batch.records[row]!.index > 0) return [];
-      const index = 2 * task + (answered.greedy ? 0 : 1);
-      const { step } = recorder;
-      return [{ kind: "rollout", step, index, ...evaluationRecord(step, answered, row) }];
-    });
-  }
-
-  private examination(): EvaluationPlan {
-    const { config, recorder } = this.session;
-    const context = this.components.context(config.top);
-    const tasks = evaluationTasks(config, context);
-    if (tasks.length < config.evaluation.prompts && config.evaluation.unsolved_by === undefined) {
-      recorder.event(
-        "warning",
-        "few-held-out",
-        `There ${tasks.length === 1 ? "is 1 held-out task" : `are ${tasks.length} held-out tasks`}, but evaluation.prompts asks for ${config.evaluation.prompts}.`,
-        { action: "Widen the tasks' parameters, add data, or lower evaluation.prompts." },
-      );
-    }
-    return { tasks, algorithm: new Algorithm(config.top, context) };
+  evaluate(role: "first" | "periodic" | "last", clock: Clock): Promise<Readonly<Record<string, number>>> {
+    return this.exam.take(role, clock);
   }
 
   async checkpoint(
@@ -328,7 +197,7 @@ export class Trainer implements Driver {
       ...this.components.save(),
       ...this.boundary,
       optimizers: saveOptimizers(policy, this.components.optimizers().keys()),
-      reference: { json: this.reference },
+      reference: this.reference.save(),
     };
     const identities = Object.fromEntries([...identitiesOf(config)].filter(([name]) => name in parts));
     const { path, bytes } = await writeCheckpoint(
@@ -368,10 +237,7 @@ export class Trainer implements Driver {
     keepSetting(folder, { ...setting, step: session.recorder.step });
     session.config = proposal.config;
     if (this.stage !== undefined) this.use(index);
-    // The held-out tasks stay: only what is read of the methods may have changed.
-    const { top } = session.config;
-    if (this.exam !== undefined)
-      this.exam = { ...this.exam, algorithm: new Algorithm(top, this.components.context(top)) };
+    this.exam.renew();
     return undefined;
   }
 
@@ -389,17 +255,3 @@ export class Trainer implements Driver {
     return this.stage;
   }
 }
-
-/** Whether a step of the stage may compare the policy with the reference. */
-function compares(kind: StageKind, stages: RunConfig["stages"], index: number): boolean {
-  if (kind === "alternate")
-    return stages[index]!.turns.some((turn) => compares(stages[turn.stage]!.kind, stages, turn.stage));
-  return kind === "rl" || kind === "preference";
-}
-
-const needsReference = ({ stages }: RunConfig): boolean =>
-  stages.some(
-    ({ body, on_enter }) =>
-      modelsRead(body).includes("reference") || on_enter.merge.some(({ source }) => isReference(source)),
-  );
-const isReference = (source: MergeSource): boolean => source.kind === "model" && source.name === "reference";

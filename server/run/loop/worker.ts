@@ -218,11 +218,12 @@ async function assembled(
   };
   const trainer = new Trainer(session, options.folder, commands);
   closers.push(() => trainer.components.close());
-  note({ bundles: await trainer.prepare() });
+  const { bundles, loaded } = await trainer.prepare();
+  note({ bundles });
   const keeping = keepSources({
     ...options,
     config,
-    loaded: trainer.loaded,
+    loaded,
     report: (message) =>
       recorder.event("warning", "sources-not-kept", `The run's sources are not kept: ${message}.`, {
         action: "Comparisons with this run cannot show what its reward files were. The run goes on.",

@@ -13,21 +13,8 @@ class Processes implements Runner {
     await startJob(this.shell, folder, { resume, env });
   }
 
-  async state({ folder }: Pick<JobAsk, "folder">): Promise<JobState> {
-    const found = await jobState(this.shell, folder);
-    switch (found.state) {
-      case "absent":
-        return { kind: "absent" };
-      case "running":
-        return { kind: "running" };
-      case "ended":
-        return { kind: "ended", code: found.code, message: "" };
-      case "gone":
-        return {
-          kind: "gone",
-          message: "its process is no more: it was killed, or its machine was restarted",
-        };
-    }
+  state({ folder }: Pick<JobAsk, "folder">): Promise<JobState> {
+    return jobState(this.shell, folder);
   }
 
   async stop({ folder }: Pick<JobAsk, "folder">): Promise<void> {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Trainer } from "../../../shared/run/origin.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { Feed, FeedAbout, FeedSlice } from "../../store/imported/feeds/feed.ts";
-import { HookFeed } from "../../store/imported/feeds/hookFeed.ts";
+import { HookFeed } from "../../store/imported/feeds/hook/hookFeed.ts";
 
 /** By the contract of projects, rollouts and metrics are those of `gradus_hook.py`. */
 export class ProjectFeed implements Feed {

@@ -1,6 +1,7 @@
 /** What a run has logged, read from its own log: times and every number as they were recorded, of the steps that hold. */
 import type { EndRecord, StartRecord } from "../../../shared/log/records.ts";
 import { attemptsOf, logStart, readPlain } from "../../../shared/log/reader.ts";
+import { millisecondsOf } from "../../../shared/log/recordTime.ts";
 import type { PlainRecord } from "../../../shared/log/codec.ts";
 import type { WireNumber } from "../../../shared/rollouts/rollouts.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
@@ -68,12 +69,9 @@ function add(
 ): void {
   const known = steps.get(step) ?? { step, time: 0, values: {} };
   steps.set(step, known);
-  known.time = Math.max(known.time, secondsOf(time));
+  known.time = Math.max(known.time, millisecondsOf(time) / 1000);
   Object.assign(known.values, values);
 }
-
-/** A run of Gradus logs milliseconds, an imported one seconds. */
-const secondsOf = (time: number): number => (time > 1e11 ? time / 1000 : time);
 
 function* recordsOf(folder: string): Generator<PlainRecord> {
   for (const attempt of attemptsOf(folder)) {

@@ -195,7 +195,7 @@ export class Apply {
     this.rows.event(run.id, attempt, {
       kind: "event",
       step: run.step,
-      time: Date.now() / 1000,
+      time: Date.now(),
       severity,
       name,
       message: damage?.message ?? `${file}: ${message}`,

@@ -49,7 +49,7 @@ export class PlacedRows {
       this.apply.rows.event(run, attempt, {
         kind: "event",
         step: record.step,
-        time: Date.now() / 1000,
+        time: Date.now(),
         severity: "warning",
         name: "placed/line",
         message: `${file}: rollout ${line} of the step was left out: ${message}`,

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { isRunning } from "../../../shared/daemon/process.ts";
 import { here } from "../../../server/sites/here.ts";
+import type { JobState } from "../../../server/sites/jobs/runner.ts";
 import { jobState, startJob, stopJob, upload } from "../../../server/sites/job.ts";
 import { until } from "../../support/until.ts";
 
@@ -35,8 +36,10 @@ const start = async (folder: string, resume = false, env: Record<string, string>
 const ended = (folder: string) =>
   until(async () => {
     const state = await jobState(shell, folder);
-    return state.state === "running" ? undefined : state;
+    return state.kind === "running" ? undefined : state;
   }, "the job's end");
+
+const exited = (code: number): JobState => ({ kind: "ended", code, message: "" });
 
 describe("a job", { timeout: 60_000 }, () => {
   it("is a folder that is copied there, also over what is there", async () => {
@@ -51,13 +54,13 @@ describe("a job", { timeout: 60_000 }, () => {
 
   it("runs in its folder with its variables, writes its log, and leaves its exit code", async () => {
     const folder = await project(`echo "$PWD $1 $SECRET"; cat; echo oops >&2; exit 7`);
-    assert.deepEqual(await jobState(shell, folder), { state: "absent" });
+    assert.deepEqual(await jobState(shell, folder), { kind: "absent" });
     const { log } = await start(folder, true, { SECRET: "~/a 'b'\n$HOME" });
-    assert.deepEqual(await ended(folder), { state: "ended", code: 7 });
+    assert.deepEqual(await ended(folder), exited(7));
     assert.equal(log, "log-1.txt");
     assert.equal(readFileSync(join(folder, log), "utf8"), `${folder} --resume ~/a 'b'\n$HOME\noops\n`);
     assert.equal((await start(folder)).log, "log-2.txt");
-    assert.deepEqual(await ended(folder), { state: "ended", code: 7 });
+    assert.deepEqual(await ended(folder), exited(7));
     await assert.rejects(start(folder, false, { "A B": "" }), /name of no environment variable/);
   });
 
@@ -68,24 +71,24 @@ describe("a job", { timeout: 60_000 }, () => {
     await assert.rejects(start(folder), /runs in .* already/);
     await stopJob(shell, folder, { gently: false });
     await assert.rejects(start(join(base, "none")), /no project/);
-    assert.deepEqual(await jobState(shell, join(base, "none")), { state: "absent" });
+    assert.deepEqual(await jobState(shell, join(base, "none")), { kind: "absent" });
   });
 
   it("is asked to stop gently", async () => {
     const folder = await project("mkdir -p out; until [ -e out/stop ]; do sleep 0.05; done; echo saved");
     mkdirSync(join(folder, "out"));
     writeFileSync(join(folder, "out", "stop"), "of the attempt before");
-    const { pid } = await start(folder);
-    assert.deepEqual(await jobState(shell, folder), { state: "running", pid });
+    await start(folder);
+    assert.deepEqual(await jobState(shell, folder), { kind: "running" });
     await stopJob(shell, folder, { gently: true });
-    assert.deepEqual(await ended(folder), { state: "ended", code: 0 });
+    assert.deepEqual(await ended(folder), exited(0));
     assert.equal(readFileSync(join(folder, "log-1.txt"), "utf8"), "saved\n");
   });
 
   it("is ended with all its processes, by SIGKILL where SIGTERM does not do it", async () => {
     const obeys = await project("echo $$ > pid; sleep 60 & wait");
     await start(obeys);
-    assert.deepEqual(await stopJob(shell, obeys, { gently: false }), { state: "ended", code: 143 });
+    assert.deepEqual(await stopJob(shell, obeys, { gently: false }), exited(143));
     const refuses = await project(
       `trap '' TERM; sh -c 'trap "" TERM; echo $$ > pid; while :; do sleep 1; done' & while :; do sleep 1; done`,
     );
@@ -94,10 +97,7 @@ describe("a job", { timeout: 60_000 }, () => {
       () => existsSync(join(refuses, "pid")) && Number(readFileSync(join(refuses, "pid"), "utf8")),
       "its child",
     );
-    assert.deepEqual(await stopJob(shell, refuses, { gently: false, seconds: 0.5 }), {
-      state: "ended",
-      code: 137,
-    });
+    assert.deepEqual(await stopJob(shell, refuses, { gently: false, seconds: 0.5 }), exited(137));
     await until(() => !isRunning(child), "its child to end");
   });
 
@@ -108,14 +108,14 @@ describe("a job", { timeout: 60_000 }, () => {
     const [, begun, boot] = own.trim().split(" ");
     for (const other of [`${pid} 1 ${boot}`, `${pid} ${begun} another-boot`]) {
       writeFileSync(join(folder, "job.pid"), `${other}\n`);
-      assert.deepEqual(await jobState(shell, folder), { state: "gone" });
+      assert.equal((await jobState(shell, folder)).kind, "gone");
       // Nothing is signalled that is not the job.
       await stopJob(shell, folder, { gently: false });
       assert.ok(isRunning(pid));
     }
     writeFileSync(join(folder, "job.pid"), own);
-    assert.deepEqual(await jobState(shell, folder), { state: "running", pid });
+    assert.deepEqual(await jobState(shell, folder), { kind: "running" });
     process.kill(-pid, "SIGKILL");
-    assert.deepEqual(await ended(folder), { state: "gone" });
+    assert.equal((await ended(folder)).kind, "gone");
   });
 });

@@ -5,7 +5,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
-import { HookFeed } from "../../../server/store/imported/feeds/hookFeed.ts";
+import { HookFeed } from "../../../server/store/imported/feeds/hook/hookFeed.ts";
 import { importFeed } from "../../../server/store/imported/feeds/importFeed.ts";
 import { findSource } from "../../../server/store/imported/findSource.ts";
 import { close, newStore, values } from "./support.ts";

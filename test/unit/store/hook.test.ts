@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { after, test } from "node:test";
-import { HookFeed } from "../../../server/store/imported/feeds/hookFeed.ts";
+import { HookFeed } from "../../../server/store/imported/feeds/hook/hookFeed.ts";
 import { importFeed } from "../../../server/store/imported/feeds/importFeed.ts";
 import { findSource } from "../../../server/store/imported/findSource.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";

@@ -1,9 +1,9 @@
 /** The boundary report, against its definitions written out. */
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import { crossingShare } from "../../../../server/analysis/evaluation/crossingShare.ts";
+import { measuredBoundary } from "../../../../server/analysis/evaluation/measuredBoundary.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import { boundary } from "../../../../shared/run/boundary.ts";
+import type { MeasuredBoundary } from "../../../../shared/run/boundaryReport.ts";
 import type { TaskResults } from "../../../../shared/run/taskResults.ts";
 import { near } from "../../support.ts";
 
@@ -15,6 +15,9 @@ const results = (right: Readonly<Record<string, number>>, samples = 8): TaskResu
   right: Object.values(right),
   greedy: Object.keys(right).map(() => null),
 });
+
+const boundary = (own: TaskResults, other: TaskResults): MeasuredBoundary | undefined =>
+  measuredBoundary(own, other, randomStream(1, "boundary"));
 
 /** The share of all k-subsets of the samples that hold a right one. */
 function byCounting(n: number, right: number, k: number): number {
@@ -83,17 +86,17 @@ test("a crossing is as sure as it is in draws of the tasks", () => {
   const ids = (count: number, right: (i: number) => number): TaskResults =>
     results(Object.fromEntries(Array.from({ length: count }, (_, i) => [`t${i}`, right(i)])));
   const random = randomStream(1, "crossing");
-  const planted = crossingShare(
+  const planted = measuredBoundary(
     ids(80, (i) => (i % 2 === 0 ? 8 : 0)),
     ids(80, () => 2),
     random,
-  )!;
+  )!.crossing_share;
   assert.ok(planted > 0.98, String(planted));
   // The two lead by one task each way: it is anybody's.
-  const even = crossingShare(
+  const even = measuredBoundary(
     ids(20, (i) => (i === 0 ? 8 : 3)),
     ids(20, (i) => (i === 1 ? 7 : 3)),
     random,
-  )!;
+  )!.crossing_share;
   assert.ok(even < 0.6, String(even));
 });

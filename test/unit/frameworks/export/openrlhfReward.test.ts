@@ -10,7 +10,7 @@ import { serveReward } from "../../../../server/analysis/rewardServer/server.ts"
 import { openRlhfPlan } from "../../../../server/frameworks/export/openrlhf/plan.ts";
 import { rewardPlan } from "../../../../server/frameworks/export/openrlhf/rewardFile.ts";
 import { labelKey, rowOf, type Split } from "../../../../server/frameworks/export/openrlhf/rows.ts";
-import { HookFeed } from "../../../../server/store/imported/feeds/hookFeed.ts";
+import { HookFeed } from "../../../../server/store/imported/feeds/hook/hookFeed.ts";
 import { answers, configText, rewardProject, terms } from "../../../support/exportedRewards.ts";
 import { rewardHost } from "../../../support/rewardHost.ts";
 import type { configOf } from "../../support.ts";

@@ -10,7 +10,7 @@ import { exporters, writeProject, type Exported } from "../../../../server/frame
 import { skyrlPlan, type SkyrlPlan } from "../../../../server/frameworks/export/skyrl/plan.ts";
 import { flat } from "../../../../server/frameworks/values.ts";
 import { tableRows } from "../../../../server/lib/datasets/tables.ts";
-import { HookFeed } from "../../../../server/store/imported/feeds/hookFeed.ts";
+import { HookFeed } from "../../../../server/store/imported/feeds/hook/hookFeed.ts";
 import { skyrlConfigs } from "../../../support/skyrlConfigs.ts";
 import { configOf, temporary } from "../../support.ts";
 

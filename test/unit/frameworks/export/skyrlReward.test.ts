@@ -10,7 +10,7 @@ import { serveReward } from "../../../../server/analysis/rewardServer/server.ts"
 import { skyrlPlan } from "../../../../server/frameworks/export/skyrl/plan.ts";
 import { rewardPlan } from "../../../../server/frameworks/export/skyrl/rewardFile.ts";
 import { rowOf } from "../../../../server/frameworks/export/skyrl/rows.ts";
-import { HookFeed } from "../../../../server/store/imported/feeds/hookFeed.ts";
+import { HookFeed } from "../../../../server/store/imported/feeds/hook/hookFeed.ts";
 import { answers, configText, rewardProject, terms } from "../../../support/exportedRewards.ts";
 import { rewardHost } from "../../../support/rewardHost.ts";
 import type { configOf } from "../../support.ts";

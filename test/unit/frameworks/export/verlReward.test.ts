@@ -10,7 +10,7 @@ import { serveReward } from "../../../../server/analysis/rewardServer/server.ts"
 import { verlPlan } from "../../../../server/frameworks/export/verl/plan.ts";
 import { rewardPlan } from "../../../../server/frameworks/export/verl/rewardFile.ts";
 import { rowOf } from "../../../../server/frameworks/export/verl/rows.ts";
-import { HookFeed } from "../../../../server/store/imported/feeds/hookFeed.ts";
+import { HookFeed } from "../../../../server/store/imported/feeds/hook/hookFeed.ts";
 import { answers, configText, rewardProject, terms } from "../../../support/exportedRewards.ts";
 import { rewardHost } from "../../../support/rewardHost.ts";
 import type { configOf } from "../../support.ts";

@@ -2,9 +2,9 @@
  * Which files of a hook's folder are of the training that is meant: people train again into the same folder, from the start or
  * from a checkpoint. A training that begins after everything before it was written is another.
  */
-import { hookLine } from "../../../analysis/imported/hookRows.ts";
-import { fileWindow } from "../../../lib/growing/fileWindow.ts";
-import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
+import { hookLine } from "../../../../analysis/imported/hookRows.ts";
+import { fileWindow } from "../../../../lib/growing/fileWindow.ts";
+import { parseJson } from "../../../../../shared/rollouts/rollouts.ts";
 
 /** What is known of one process's file. */
 export interface HookSpan {

@@ -1,8 +1,8 @@
 /** How the functions that a hook has seen are called in the run's config, and what they weigh. */
-import { objectOf, type JsonObject } from "../../../../shared/lib/json.ts";
-import type { HookTerms } from "../../../analysis/imported/hookRows.ts";
-import type { RunConfig } from "../../../core/config/runConfig.ts";
-import { valueAt } from "../../../core/schedule.ts";
+import { objectOf, type JsonObject } from "../../../../../shared/lib/json.ts";
+import type { HookTerms } from "../../../../analysis/imported/hookRows.ts";
+import type { RunConfig } from "../../../../core/config/runConfig.ts";
+import { valueAt } from "../../../../core/schedule.ts";
 
 const beginning = { step: 0, stageStep: 0 };
 

@@ -1,5 +1,5 @@
 /** The end of files that are too large to be read to their end at once. */
-import { fileWindow } from "../../../lib/growing/fileWindow.ts";
+import { fileWindow } from "../../../../lib/growing/fileWindow.ts";
 
 /** Smaller files are read from their start in no time. */
 const large = 32 * 1024 * 1024;

@@ -1,10 +1,10 @@
 /** What a curriculum's service decided (`curriculum/decisions.jsonl` of an exported project), as metrics of the run's steps. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isObject, objectOf } from "../../../../shared/lib/json.ts";
-import { fromWire, parseJson, toWire, wireOf } from "../../../../shared/rollouts/rollouts.ts";
-import { LineTail } from "../../../lib/growing/lineTail.ts";
-import { newestWrite, sliceBytes, type FeedPart } from "./feed.ts";
+import { isObject, objectOf } from "../../../../../shared/lib/json.ts";
+import { fromWire, parseJson, toWire, wireOf } from "../../../../../shared/rollouts/rollouts.ts";
+import { LineTail } from "../../../../lib/growing/lineTail.ts";
+import { newestWrite, sliceBytes, type FeedPart } from "../feed.ts";
 
 /** Next to the rollouts' folder, or in it. */
 const placesOf = (folder: string): readonly string[] =>
