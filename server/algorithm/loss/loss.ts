@@ -117,7 +117,8 @@ export class LossChain implements Stateful {
     const active = this.kl.filter(({ coefficient }) => coefficient(clock) !== 0);
     const inLoss = active.filter(({ place }) => place === "loss");
     const compared = active.filter(({ estimator }) => estimator.full === undefined).map(({ model }) => model);
-    const whole = [...(objective.models ?? []), ...corrections.models];
+    const weighed = this.tokenWeights.flatMap(({ models = [] }) => models);
+    const whole = [...(objective.models ?? []), ...corrections.models, ...weighed];
     const guided = guidedRatio?.models ?? [];
     const kl = inLoss.map((term): Channel => fullChannel(term) ?? "logp");
     const entropy: Channel[] = this.bonus.needed(clock) ? ["entropy"] : [];
