@@ -23,12 +23,11 @@ export interface LossMask {
 export type Mask = BatchMask | LossMask;
 
 /** Per-token factor after the mask, before normalisation. `advantages` are those of the batch's tokens. */
-export type TokenWeight = (
-  batch: Batch,
-  stats: Stats,
-  advantages: Float64Array,
-  clock: Clock,
-) => Float64Array;
+export interface TokenWeight {
+  (batch: Batch, stats: Stats, advantages: Float64Array, clock: Clock): Float64Array;
+  /** Models whose log-probs it reads, `stats["logp:<model>"]`. */
+  readonly models?: readonly Model[];
+}
 
 /** What an objective sees. */
 export interface ObjectiveInput {

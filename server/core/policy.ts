@@ -8,6 +8,12 @@ import type { States } from "./states.ts";
 import type { OptimizerChoice } from "./slots/optimizer.ts";
 import type { ToolSpec } from "./slots/tool.ts";
 
+/** What two models' whole distributions of a token differ by. */
+type DivergenceChannel =
+  | `kl:${Model}:${"forward" | "reverse"}`
+  /** The generalised Jensen–Shannon divergence, by the other model's share β of the mixture. */
+  | `jsd:${Model}:${number}`;
+
 export type Channel =
   | "logp"
   | "entropy"
@@ -26,9 +32,12 @@ export type Channel =
   | `logp:${Model}`
   | `entropy:${Model}`
   | `logsumexp:${Model}`
-  | `kl:${Model}:${"forward" | "reverse"}`
+  | DivergenceChannel
   /** Among the other model's so many likeliest words, both distributions brought to a sum of 1 over them. */
-  | `kl:${Model}:${"forward" | "reverse"}:${number}`;
+  | `${DivergenceChannel}:${number}`
+  /** Of both distributions at this temperature. */
+  | `${DivergenceChannel}:t${number}`
+  | `${DivergenceChannel}:${number}:t${number}`;
 
 /** A per-token column for each channel that was asked for. */
 export type Stats = Readonly<Partial<Record<Channel, Float64Array>>>;

@@ -23,7 +23,7 @@ export interface LossKlTerm extends KlTerm {
 function directed(config: KlConfig, at: number, context: CreateContext): KlEstimator {
   const { direction, place } = config;
   const estimator = create(config.estimator, context);
-  if (estimator.full === true) {
+  if (estimator.full !== undefined) {
     if (place === "loss") return estimator;
     throw new UserError(
       `kl.${at}: the full divergence is part of the loss, and cannot be subtracted from rewards`,

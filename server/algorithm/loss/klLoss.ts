@@ -2,6 +2,7 @@
 import { expm1 } from "../../lib/exponential.ts";
 import type { KlColumns, KlPoint } from "../../core/slots/kl.ts";
 import type { Clock } from "../../core/basics.ts";
+import { divergenceChannel } from "../../core/channelNames.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { Channel, Stats } from "../../core/policy.ts";
 import type { Aggregate, LossSlice } from "../../core/loss.ts";
@@ -106,8 +107,13 @@ export class KlLoss {
     let loss = 0;
     for (const running of this.running)
       if (running.term.place === "reward") measure(running.term, part, column(part.old, "logp", "the KL"));
-      else if (running.term.estimator.full === true) loss += fullTerm(running, part, gradient);
-      else loss += sampledTerm(running, part, gradient("logp"));
+      else {
+        const channel = fullChannel(running.term);
+        loss +=
+          channel === undefined
+            ? sampledTerm(running, part, gradient("logp"))
+            : fullTerm(running, part, channel, gradient(channel));
+      }
     return loss;
   }
 
@@ -127,23 +133,18 @@ const otherColumn = ({ model }: Pick<LossKlTerm, "model">, old: Stats): Float64A
     ? column(old, "logp", "the KL in the loss")
     : column(old, `logp:${model}`, "the KL in the loss");
 
-/** Where the policy computes a full divergence. */
+/** Where the policy computes a full divergence; undefined: the estimate is made of log-probs. */
 export const fullChannel = ({
   model,
   direction,
-  estimator: { top_k },
-}: Pick<LossKlTerm, "model" | "direction" | "estimator">): Channel =>
-  top_k === undefined ? `kl:${model}:${direction}` : `kl:${model}:${direction}:${top_k}`;
+  estimator: { full },
+}: Pick<LossKlTerm, "model" | "direction" | "estimator">): Channel | undefined =>
+  full &&
+  divergenceChannel({ model, of: full.beta ?? direction, top: full.top_k, temperature: full.temperature });
 
-function fullTerm(
-  running: RunningTerm,
-  part: KlPart,
-  gradientOf: (channel: Channel) => Float64Array,
-): number {
+function fullTerm(running: RunningTerm, part: KlPart, channel: Channel, gradient: Float64Array): number {
   const { term, coefficient } = running;
-  const channel = fullChannel(term);
   const divergence = column(part.now, channel, "the KL in the loss");
-  const gradient = gradientOf(channel);
   const factors = running.factors(part);
   let loss = 0;
   for (let i = 0; i < factors.length; i++) {

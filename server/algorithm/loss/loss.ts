@@ -116,10 +116,11 @@ export class LossChain implements Stateful {
     const { before = [], normalizers = [], heads = [], mismatched } = objective.needs ?? {};
     const active = this.kl.filter(({ coefficient }) => coefficient(clock) !== 0);
     const inLoss = active.filter(({ place }) => place === "loss");
-    const compared = active.filter(({ estimator }) => estimator.full !== true).map(({ model }) => model);
-    const whole = [...(objective.models ?? []), ...corrections.models];
+    const compared = active.filter(({ estimator }) => estimator.full === undefined).map(({ model }) => model);
+    const weighed = this.tokenWeights.flatMap(({ models = [] }) => models);
+    const whole = [...(objective.models ?? []), ...corrections.models, ...weighed];
     const guided = guidedRatio?.models ?? [];
-    const kl = inLoss.map((term): Channel => (term.estimator.full === true ? fullChannel(term) : "logp"));
+    const kl = inLoss.map((term): Channel => fullChannel(term) ?? "logp");
     const entropy: Channel[] = this.bonus.needed(clock) ? ["entropy"] : [];
     return {
       unit: objective.unit,

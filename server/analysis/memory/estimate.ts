@@ -13,6 +13,7 @@ import { perObject } from "../../lib/perObject.ts";
 import { hasWholeBudget } from "../../core/config/branchFacts.ts";
 import { askedBeyond, longestEpisode } from "../../core/config/shapeFacts.ts";
 import { givenTrains, helps } from "../../core/config/guidanceFacts.ts";
+import { comparesWhole } from "../../core/config/klFacts.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
 import { describeShape, MOST_STREAMS, threadSettings } from "../../engine/index.ts";
@@ -123,7 +124,7 @@ const ownWords = ({ guidance }: StageConfig["body"]): boolean =>
 const takesStored = (body: StageConfig["body"]): boolean =>
   body.update.epochs === 1 &&
   ownWords(body) &&
-  body.kl.every(({ estimator, place }) => place === "reward" || estimator.declaration.name !== "full") &&
+  body.kl.every((entry) => entry.place === "reward" || !comparesWhole(entry)) &&
   body.replay.updates === 1 &&
   body.replay.source.declaration.name === "none" &&
   body.auxiliary.every(({ place, loss }) => place === "alone" || loss.declaration.name === "learner") &&

@@ -22,14 +22,21 @@ export interface KlColumns {
   readonly scratch: Float64Array;
 }
 
+/** What a divergence of whole distributions compares, beside the entry's model and direction. */
+export interface WholeDivergence {
+  /** Of the generalised Jensen–Shannon divergence, in place of a direction. */
+  readonly beta?: number;
+  /** Words that the other model finds likeliest; undefined: all. */
+  readonly top_k?: number | undefined;
+  readonly temperature: number;
+}
+
 /** A KL estimator: KL(policy ‖ model) from log-probs of sampled tokens, and KL(model ‖ policy) where it can. */
 export interface KlEstimator extends KlPoint {
   /** Of KL(model ‖ policy), still from the policy's own samples. */
   readonly forward?: KlPoint;
-  /** Exact over the vocabulary: read from the channel `kl:<model>:<direction>`, not from log-probs. */
-  readonly full?: true;
-  /** Of a full one: among so many words only, `kl:<model>:<direction>:<k>`. */
-  readonly top_k?: number;
+  /** Exact over the vocabulary: read from a channel of the policy, not from log-probs. */
+  readonly full?: WholeDivergence;
   /** The same for whole columns: coefficient · Σ factor · value; Σ of k3 over tokens with a factor, and how many. */
   sum?(columns: KlColumns): { readonly loss: number; readonly k3: number; readonly count: number };
 }

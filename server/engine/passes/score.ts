@@ -18,7 +18,7 @@ export const modelsOf = (channels: readonly Channel[]): string[] => [
   ...new Set(
     channels.flatMap((channel) => {
       const parsed = parseChannel(channel);
-      return parsed?.kind === "kl" || parsed?.kind === "greedy_of" ? [parsed.model] : [];
+      return parsed?.kind === "divergence" || parsed?.kind === "greedy_of" ? [parsed.model] : [];
     }),
   ),
 ];
@@ -43,9 +43,9 @@ export function checkChannel(
     throw new UserError(`${channel} is not a channel of a language model.`, {
       code: "channel-unknown",
       action:
-        "Channels are logp, entropy, logsumexp, mean_logp, sum_pi_squared, greedy, head:<name>, head:<name>:logp, logp:<model>, greedy:<model>, kl:<model>:forward and kl:<model>:reverse, with :<k> appended for k words only.",
+        "Channels are logp, entropy, logsumexp, mean_logp, sum_pi_squared, greedy, head:<name>, head:<name>:logp, logp:<model>, greedy:<model>, kl:<model>:forward, kl:<model>:reverse and jsd:<model>:<β>, with :<k> appended for k words only and :t<temperature> for another temperature.",
     });
-  if (parsed.kind === "kl" && (parsed.top ?? 0) > vocabulary)
+  if (parsed.kind === "divergence" && (parsed.top ?? 0) > vocabulary)
     throw new UserError(`${channel} asks for ${parsed.top} words of a vocabulary of ${vocabulary}.`, {
       code: "channel-top",
       action: "Lower the KL estimator's top_k, or leave it out.",

@@ -4,7 +4,8 @@
  */
 import { take, type Named, type Ops } from "../../core/ops.ts";
 import { type ProgramSpec } from "../devices/runtime.ts";
-import { entropy, exponentials } from "./head.ts";
+import { exponentials } from "./exponentials.ts";
+import { entropy } from "./head.ts";
 import { markFeeds, marksOf, penalise, penaltyFeeds, type Penalised } from "./penalties.ts";
 
 /** What a program of choosing contains; everything else about it is fed. */

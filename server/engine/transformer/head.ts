@@ -3,24 +3,11 @@
  * scored, `[tokens, width]`: no logits exist for others.
  */
 import type { Channel } from "../../core/policy.ts";
+import { divergenceOf, type Divergence } from "../../core/channelNames.ts";
 import { take, type Named, type Ops } from "../../core/ops.ts";
+import { divergence, divergenceGradient } from "./divergence.ts";
+import { exponentials, type Exponentials } from "./exponentials.ts";
 import { linear, type Gradients } from "./linear.ts";
-
-/** z = logits − max, e = exp(z), s = Σ e: [tokens, vocabulary] and [tokens, 1]. */
-interface Exponentials<T> {
-  readonly max: T;
-  readonly z: T;
-  readonly e: T;
-  readonly s: T;
-  readonly logS: T;
-}
-export function exponentials<T>(ops: Ops<T>, logits: T): Exponentials<T> {
-  const max = ops.max(logits);
-  const z = ops.sub(logits, max);
-  const e = ops.exp(z);
-  const s = ops.sum(e);
-  return { max, z, e, s, logS: ops.log(s) };
-}
 
 /** H = log s − Σ e·z / s, [tokens, 1]. */
 export function entropy<T>(ops: Ops<T>, { e, z, s, logS }: Exponentials<T>): T {
@@ -39,21 +26,16 @@ type ParsedChannel =
   | { readonly kind: "head"; readonly head: string; readonly logp: boolean }
   | { readonly kind: "logp_of"; readonly model: string }
   | { readonly kind: "greedy_of"; readonly model: string }
-  | {
-      readonly kind: "kl";
-      readonly model: string;
-      readonly direction: "forward" | "reverse";
-      /** Among so many words that the other model finds likeliest; undefined: all. */
-      readonly top: number | undefined;
-    };
+  | ({ readonly kind: "divergence" } & Divergence);
 
 /** The parts of a channel's name; undefined for a word that is none. */
 export function parseChannel(channel: Channel): ParsedChannel | undefined {
   const own = ofLogits.find((name) => name === channel);
   if (own !== undefined) return { kind: "logits", name: own };
+  const compared = divergenceOf(channel);
+  if (compared !== undefined) return { kind: "divergence", ...compared };
   const [kind, ...rest] = channel.split(":");
   const name = rest.join(":");
-  if (kind === "kl") return parseDivergence(rest);
   if (name === "") return undefined;
   if (kind === "head") return parseHead(rest);
   if (kind === "logp") return { kind: "logp_of", model: name };
@@ -66,15 +48,6 @@ function parseHead(words: readonly string[]): ParsedChannel {
   return { kind: "head", head: (logp ? words.slice(0, -1) : words).join(":"), logp };
 }
 
-/** `<model>:<direction>` or `<model>:<direction>:<k>`. */
-function parseDivergence(words: readonly string[]): ParsedChannel | undefined {
-  const top = /^[1-9]\d*$/.test(words.at(-1) ?? "") ? Number(words.at(-1)) : undefined;
-  const rest = top === undefined ? words : words.slice(0, -1);
-  const direction = rest.at(-1);
-  if (rest.length < 2 || (direction !== "forward" && direction !== "reverse")) return undefined;
-  return { kind: "kl", model: rest.slice(0, -1).join(":"), direction, top };
-}
-type Divergence = Extract<ParsedChannel, { readonly kind: "kl" }>;
 type HeadChannel = Extract<ParsedChannel, { readonly kind: "head" }>;
 
 /** What the head's programs compute with. */
@@ -110,49 +83,6 @@ function headValue<T>(ops: Ops<T>, input: HeadInput<T>, { head, logp }: HeadChan
 const plain = (channels: readonly Channel[]): boolean =>
   channels.every((channel) => channel === "logp" || channel.startsWith("head:"));
 
-/** The policy's distribution, and log p, log q and q of every token and word, as one divergence compares them. */
-interface Distributions<T> {
-  readonly parts: Exponentials<T>;
-  readonly logP: T;
-  readonly logQ: T;
-  readonly q: T;
-}
-/** @param parts of the policy's `logits` */
-function distributions<T>(
-  ops: Ops<T>,
-  { top }: Divergence,
-  logits: T,
-  parts: Exponentials<T>,
-  others: T,
-): Distributions<T> {
-  const [own, other] =
-    top === undefined
-      ? [parts, exponentials(ops, others)]
-      : [logits, others].map((x) => exponentials(ops, ops.add(x, leftOut(ops, others, top))));
-  return {
-    parts: own!,
-    logP: ops.sub(own!.z, own!.logS),
-    logQ: ops.sub(other!.z, other!.logS),
-    q: ops.div(other!.e, other!.s),
-  };
-}
-/** 0 for the k likeliest words of each row (and those as likely as the last of them), −1e9 for the others. */
-function leftOut<T>(ops: Ops<T>, logits: T, k: number): T {
-  const [likeliest] = ops.topK(logits, k);
-  const least = ops.neg(ops.max(ops.neg(likeliest)));
-  return ops.scale(ops.shift(ops.atLeast(logits, least), -1), 1e9);
-}
-/** reverse: Σ p·(log p − log q); forward: Σ q·(log q − log p). [tokens, 1]. */
-function divergence<T>(
-  ops: Ops<T>,
-  direction: "forward" | "reverse",
-  { parts, logP, logQ, q }: Distributions<T>,
-): T {
-  return direction === "reverse"
-    ? ops.div(ops.sum(ops.mul(parts.e, ops.sub(logP, logQ))), parts.s)
-    : ops.sum(ops.mul(q, ops.sub(logQ, logP)));
-}
-
 const otherLogits = <T>(ops: Ops<T>, input: HeadInput<T>, model: string): T => {
   const other = input.others[model];
   if (other === undefined) throw new Error(`internal: the states of ${model} are not fed`);
@@ -179,10 +109,8 @@ export function channelValues<T>(ops: Ops<T>, channels: readonly Channel[], inpu
       return ops.neg(ops.crossEntropy(logits, input.targets)[0]);
     if (parts === undefined || parsed === undefined)
       throw new Error(`internal: ${channel} is not a channel of a head`);
-    if (parsed.kind === "kl") {
-      const others = otherLogits(ops, input, parsed.model);
-      return flat(divergence(ops, parsed.direction, distributions(ops, parsed, logits!, parts, others)));
-    }
+    if (parsed.kind === "divergence")
+      return flat(divergence(ops, parsed, logits!, otherLogits(ops, input, parsed.model)));
     const logpOf = (words: T): T => ops.sub(ops.pick(parts.z, words), flat(parts.logS));
     if (parsed.kind === "greedy_of") return logpOf(ops.argmax(otherLogits(ops, input, parsed.model)));
     switch (channel) {
@@ -209,8 +137,7 @@ export function channelValues<T>(ops: Ops<T>, channels: readonly Channel[], inpu
 /**
  * Σ over channels of coefficient · ∂channel/∂logits, coefficient columns `[tokens, 1]` by channel:
  * logp → onehot − p; greedy → onehot of the likeliest word − p; entropy → −p·(log p + H); logsumexp → p; mean_logp →
- * 1/V − p; S = Σ p² → 2p·(p − S); reverse divergence R → p·(log p − log q − R); forward divergence → p − q. Divergences
- * among the likeliest words have p and q of these only.
+ * 1/V − p; S = Σ p² → 2p·(p − S); divergences by `divergenceGradient`.
  */
 function logitsGradient<T>(
   ops: Ops<T>,
@@ -248,15 +175,9 @@ function logitsGradient<T>(
       const [, difference] = ops.crossEntropy(logits, ops.argmax(compared));
       terms.push(ops.mul(difference, ops.neg(coefficient)));
     }
-    if (parsed?.kind !== "kl") continue;
-    const both = distributions(ops, parsed, logits, parts, otherLogits(ops, input, parsed.model));
-    const reverse = parsed.direction === "reverse";
-    const factor = reverse
-      ? ops.mul(coefficient, ops.sub(ops.sub(both.logP, both.logQ), divergence(ops, "reverse", both)))
-      : coefficient;
-    if (!reverse) terms.push(ops.neg(ops.mul(coefficient, both.q)));
-    if (parsed.top === undefined) factors.push(factor);
-    else terms.push(ops.mul(ops.div(both.parts.e, both.parts.s), factor));
+    if (parsed?.kind !== "divergence") continue;
+    const others = otherLogits(ops, input, parsed.model);
+    terms.push(ops.mul(divergenceGradient(ops, parsed, logits, others), coefficient));
   }
   const sum = (xs: readonly T[]): T => xs.slice(1).reduce((total, x) => ops.add(total, x), xs[0]!);
   if (factors.length > 0) terms.push(ops.mul(ops.div(parts.e, parts.s), sum(factors)));

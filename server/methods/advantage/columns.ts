@@ -36,3 +36,15 @@ export function finite(value: number, what: string, batch: Batch, row: number): 
     action: "Every token that trains needs a finite value: record them all, or choose another baseline.",
   });
 }
+
+/** @throws UserError where the channel was not scored */
+export function scoredColumn(stats: Stats, channel: Channel, who: string): Float64Array {
+  const values = stats[channel];
+  if (values === undefined)
+    throw new UserError(`${who} needs ${channel}, and the rollouts have none`, {
+      code: "channel-missing",
+      action:
+        "Give `kl` an entry of that model with that `shown`, or record its log-probs with the rollouts.",
+    });
+  return values;
+}

@@ -27,6 +27,7 @@ import { treeSiblings } from "./baselines/treeSiblings.ts";
 import { turnCritic } from "./baselines/turnCritic.ts";
 import { whitening } from "./scales/whitening.ts";
 import { entropyWeight } from "./weights/entropy.ts";
+import { evidence } from "./weights/evidence.ts";
 import { phrases } from "./weights/phrases.ts";
 import { power } from "./weights/power.ts";
 import { spanWeight } from "./weights/spans.ts";
@@ -69,4 +70,5 @@ export const tokenWeights: readonly Declaration<"token_weight">[] = [
   power,
   phrases,
   spanWeight,
+  evidence,
 ];

@@ -22,6 +22,7 @@ import { twoPhase } from "./budget/twoPhase.ts";
 import { untilMixed } from "./budget/untilMixed.ts";
 import { angleConcentration } from "./estimators/angleConcentration.ts";
 import { beta } from "./estimators/beta.ts";
+import { interpolatedBeta } from "./estimators/interpolatedBeta.ts";
 import { betaRestart } from "./estimators/betaRestart.ts";
 import { ema } from "./estimators/ema.ts";
 import { fixed } from "./estimators/fixed.ts";
@@ -110,6 +111,7 @@ export const estimators: readonly Declaration<"estimator">[] = [
   windows,
   beta,
   betaRestart,
+  interpolatedBeta,
   pooledBeta,
   rasch,
   passRate,

@@ -1,3 +1,4 @@
+import { comparesWhole } from "../../core/config/klFacts.ts";
 import { join } from "../../config/text/node.ts";
 import { eachStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
@@ -5,10 +6,11 @@ import { eachStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 export const klFull: Rule = {
   id: "kl-full",
   title: "Full divergence where it cannot be computed",
-  why: "The estimator `full` sums over the whole vocabulary. It is differentiated as part of the loss, so it cannot be a penalty in the reward. It also needs the other model's whole distribution, but for `behaviour`, `proximal` and `previous` only the log-probs of the sampled tokens are kept.\n\nk1, k2 and k3 need only those (Schulman, Approximating KL Divergence).",
+  why: "The estimators `full` and `jsd` sum over the whole vocabulary. They are differentiated as part of the loss, so they cannot be a penalty in the reward. They also need the other model's whole distribution, but for `behaviour`, `proximal` and `previous` only the log-probs of the sampled tokens are kept.\n\nk1, k2 and k3 need only those (Schulman, Approximating KL Divergence).",
   check: eachStage((view, model) => {
-    for (const [index, { estimator, place, model: other }] of view.config.body.kl.entries()) {
-      if (estimator.declaration.name !== "full") continue;
+    for (const [index, entry] of view.config.body.kl.entries()) {
+      if (!comparesWhole(entry)) continue;
+      const { place, model: other } = entry;
       const stored = ["behaviour", "proximal", "previous"].includes(other);
       if (place === "loss" && !stored) continue;
       const path = ["kl", String(index)];

@@ -82,6 +82,9 @@ const channels: Channel[] = [
   "kl:reference:reverse:5",
   "kl:reference:forward:2",
   "kl:reference:forward:7",
+  "kl:reference:reverse:t1.3",
+  "jsd:reference:0.5",
+  "jsd:reference:0.3:5:t1.1",
 ];
 
 /** The words of the k largest logits. */
@@ -135,16 +138,18 @@ function expected(
         if (of === "logp") return logSoftmax(outputs)[token]!;
         return outputs[outputs.length === 1 ? 0 : token]!;
       }
-      const top = Number(channel.split(":")[3] ?? Number.NaN);
-      if (!Number.isNaN(top)) {
-        const among = likeliest(others[first + i]!, top);
-        const [near, far] = [raw, others[first + i]!].map((x) =>
-          logSoftmax(x.filter((_, v) => among.has(v))),
-        );
-        return channel.includes("reverse") ? kl(near!, far!) : kl(far!, near!);
-      }
-      const q = logSoftmax(others[first + i]!);
-      return channel.endsWith("reverse") ? kl(p, q) : kl(q, p);
+      const temperature = Number(/:t(.+)$/.exec(channel)?.[1] ?? 1);
+      const top = Number(/:(\d+)(?::t|$)/.exec(channel)?.[1] ?? raw.length);
+      const among = likeliest(others[first + i]!, top);
+      const [near, far] = [raw, others[first + i]!].map((x) =>
+        logSoftmax(x.filter((_, v) => among.has(v)).map((value) => value / temperature)),
+      );
+      if (!channel.startsWith("jsd")) return channel.includes("reverse") ? kl(near!, far!) : kl(far!, near!);
+      const beta = Number(channel.split(":")[2]);
+      const mixture = near!.map((value, v) =>
+        Math.log((1 - beta) * Math.exp(value) + beta * Math.exp(far![v]!)),
+      );
+      return beta * kl(far!, mixture) + (1 - beta) * kl(near!, mixture);
     });
   });
 }
@@ -244,6 +249,7 @@ test("divergences do not depend on the pieces, and staged, recomputed and fused 
     "kl:reference:reverse",
     "kl:reference:forward",
     "kl:reference:reverse:5",
+    "jsd:reference:0.3:5:t1.1",
     "greedy:reference",
   ] as const;
   const own = Object.fromEntries(kl.map((channel) => [channel, coefficients[channel]!]));

@@ -20,6 +20,7 @@ const presets: Readonly<Record<string, Small>> = {
   m2po: { set: ["update.epochs=3", "update.optimizer.lr=0.01"], acts: "update/second_moment" },
   sdpg: { set: ["curriculum.admission.refill=none"], acts: "policy/kl/teacher@solution" },
   opsd: { set: [alone], acts: "policy/kl/reference@solution" },
+  rlsd: { acts: "update/ess" },
   "async-opd": {
     set: [
       "models.teacher={ base: tiny, width: 8, layers: 1, heads: 2, hidden: 8, context: 512 }",

@@ -10,7 +10,8 @@ import { k2 } from "../../../../server/methods/kl/k2.ts";
 import { k3 } from "../../../../server/methods/kl/k3.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import type { Batch } from "../../../../server/core/rollouts.ts";
-import type { Stats, Weighed } from "../../../../server/core/policy.ts";
+import { divergenceChannel, divergenceOf } from "../../../../server/core/channelNames.ts";
+import type { Channel, Stats, Weighed } from "../../../../server/core/policy.ts";
 import { batchOf, configOf, made, near, row } from "../../support.ts";
 
 const clock = { step: 0, stageStep: 0 };
@@ -190,6 +191,35 @@ test("a full divergence comes from its channel, and its derivative goes there", 
 test("a full divergence among the likeliest words has a channel of its own", () => {
   const channels = algorithm("{ estimator: { use: full, top_k: 64 }, coefficient: 1 }").needs(clock).channels;
   assert.ok(channels.includes("kl:reference:reverse:64"));
+});
+
+test("a Jensen–Shannon divergence has one too, by β and temperature, in either direction", () => {
+  const divergence = Float64Array.of(0.1, 0.2, 0.3, 0.4, 0.5, 0.6);
+  for (const direction of ["forward", "reverse"]) {
+    const entry = `{ estimator: { use: jsd, beta: 0.3, temperature: 1.1, top_k: 9 }, direction: ${direction}, coefficient: 2 }`;
+    const channel = "jsd:reference:0.3:9:t1.1";
+    const { loss, gradients } = weigh(entry, { now: { [channel]: divergence } });
+    assert.ok(near(loss, 2 * 2.1));
+    assert.ok(gradients[channel]?.every((value) => value === 2));
+    assert.deepEqual(algorithm(entry).needs(clock).models, []);
+  }
+});
+
+test("the name of a divergence says what it compares, and names that say nothing are none", () => {
+  for (const of of ["forward", "reverse", 0.5, 1e-7] as const)
+    for (const top of [undefined, 20])
+      for (const temperature of [1, 1.1]) {
+        const divergence = { model: "teacher@solution", of, top, temperature };
+        assert.deepEqual(divergenceOf(divergenceChannel(divergence)), divergence);
+      }
+  for (const channel of [
+    "jsd:reference:1",
+    "jsd:reference:0",
+    "kl:reference:reverse:0",
+    "jsd:reference:0.5:t0",
+    "kl:reference",
+  ])
+    assert.equal(divergenceOf(channel as Channel), undefined, channel);
 });
 
 test("the model `behaviour` is what generated; of `previous` and others the log-probs are asked for", () => {
