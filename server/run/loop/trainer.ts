@@ -10,6 +10,7 @@ import type { MergeSource } from "../../core/blocks/stage.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { Clock, Saved } from "../../core/basics.ts";
 import { policyFolder, writeCheckpoint, type RunState } from "../checkpoint/checkpoint.ts";
+import { KeptPolicy } from "../checkpoint/keptPolicy.ts";
 import { claims, unclaimedError, unclaimedText } from "../checkpoint/claims.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import type { Commands } from "./commands.ts";
@@ -61,6 +62,8 @@ export class Trainer implements Driver {
   private readonly matrix: RegressionMatrix;
   private exam: EvaluationPlan | undefined;
   private readonly publisher: Publisher | undefined;
+  /** Where evaluations decide what stays. */
+  private readonly kept: KeptPolicy | undefined;
 
   constructor(
     private readonly session: Session,
@@ -84,6 +87,7 @@ export class Trainer implements Driver {
       tokenizer: session.policy.tokenizer,
       ...(serving !== undefined && { server: serving }),
     });
+    if (folder !== undefined) this.kept = new KeptPolicy(session, folder, () => this.components.optimizers());
     this.matrix = new RegressionMatrix(session, this.components);
   }
 
@@ -167,6 +171,7 @@ export class Trainer implements Driver {
   async restore(folder: string, state: RunState): Promise<void> {
     const { policy, models } = this.session;
     const saved = this.claimed(folder, state);
+    this.kept?.goOn(state.step + 1, readLoopState(state.loop).kept?.done);
     const reference = referenceSchema.parse(saved["reference"]?.json ?? null);
     if (reference !== null && this.folder !== undefined) {
       await policy.load(referenceFolder(this.folder, reference));
@@ -341,6 +346,7 @@ export class Trainer implements Driver {
       config.checkpoint.keep,
       best,
     );
+    this.kept?.prune(config.checkpoint.keep);
     recorder.append({
       kind: "checkpoint",
       step: lastStep(state),
@@ -348,6 +354,13 @@ export class Trainer implements Driver {
       bytes,
       ...(best === undefined ? {} : { best }),
     });
+  }
+
+  async keep(done: number): Promise<void> {
+    await this.kept?.keep(done);
+  }
+  async putBack(done: number): Promise<void> {
+    await this.kept?.putBack(done);
   }
 
   obey(checkpoint: () => Promise<void>): Promise<"go" | "stop"> {
