@@ -165,8 +165,9 @@ export class LanguageModel implements TrainablePolicy {
   async save(folder: string): Promise<void> {
     this.checkpoints.save(folder);
   }
-  async load(folder: string): Promise<void> {
+  async load(folder: string, version?: number): Promise<void> {
     this.checkpoints.load(folder);
+    if (version !== undefined) this.weights.version = version;
   }
   share(): Pick<PolicySetup, "runtime" | "backend"> {
     const { runtime, backend } = this.setup;

@@ -29,8 +29,11 @@ export interface TrainablePolicy extends Policy {
   readonly vocabulary: number;
   /** Weights, optimiser state, config and tokenizer into a folder; an existing one is replaced when the new one is whole. */
   save(folder: string): Promise<void>;
-  /** Weights, optimiser state and version from a folder that `save` wrote. Snapshots stay. */
-  load(folder: string): Promise<void>;
+  /**
+   * Weights, optimiser state and version from a folder that `save` wrote. Snapshots stay.
+   * @param version in the place of the one that was saved
+   */
+  load(folder: string, version?: number): Promise<void>;
   /** Other hyper-parameters from the next update on; `reset` also forgets the moments and restarts the warm-up. */
   setOptimizer(choice: OptimizerChoice, options: { readonly reset: boolean }): void;
   resetOptimizer(): void;

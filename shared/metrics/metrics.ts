@@ -186,6 +186,16 @@ export const metrics: readonly Metric[] = [
   fraction("branch/success", "Branches that succeeded.", { better: "higher" }),
   metric("replay/size", "Rollouts of earlier steps, or of a file, that are kept.", { unit: "count" }),
   metric("replay/rows", "Rollouts replayed in the step.", { unit: "count" }),
+  metric("replay/read", "Rollouts that others wrote and the step took up (`use: shared_log`).", {
+    unit: "count",
+  }),
+  metric(
+    "replay/left_out",
+    "Rollouts that others wrote and that do not train: measured, held out, or not readable.",
+    {
+      unit: "count",
+    },
+  ),
   metric("replay/age", "Mean age of the replayed rollouts, in steps.", { unit: "count" }),
   metric("replay/reward", "Mean combined reward of the replayed rollouts, as recorded."),
   metric(

@@ -100,6 +100,9 @@ export const updateMetrics: readonly Metric[] = [
       prime_rl: ["optim/lr"],
     },
   }),
+  metric("update/undone", "Steps so far whose updates an evaluation has undone (`evaluation.keep`).", {
+    unit: "count",
+  }),
   metric(
     "mismatch/k3",
     "k3 divergence between the sampler's log-probs and the trainer's on the same tokens.",

@@ -96,7 +96,7 @@ function replayBytes({ stages, seed }: RunConfig, { length }: Around): number {
     const row = rowBytes(body, length);
     const source = create(body.replay.source, context);
     const remembered = body.auxiliary.reduce((sum, one) => sum + rememberedBytes(one, context, row), 0);
-    if (source.kind === "window") return remembered + source.capacity * row;
+    if (source.kind === "window" || source.kind === "log") return remembered + source.capacity * row;
     return remembered + (source.kind === "file" ? fileBytes(source.path) : 0);
   });
   return Math.max(0, ...kept);

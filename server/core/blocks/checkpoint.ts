@@ -9,13 +9,15 @@ import { made, map, value, whole } from "./kinds.ts";
 export const betterWay = (metric: string): "max" | "min" =>
   metricNamed(metric)?.better === "lower" ? "min" : "max";
 
-const bestSchema = z.strictObject({
+/** How evaluations are told apart: a better one from a worse. */
+export const betterEvaluation = {
   metric: param(refers({ to: "evaluation metric" }), "A metric of evaluations, e.g. `eval/greedy`."),
   mode: param(
     z.enum(["max", "min"]).optional(),
     "Which direction is better. Default: what Gradus knows of the metric, else max.",
   ),
-});
+};
+const bestSchema = z.strictObject(betterEvaluation);
 
 export const checkpoint = map(
   {

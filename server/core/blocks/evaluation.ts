@@ -1,7 +1,16 @@
 /** The keys of `evaluation`: held-out tasks that training never draws. */
 import { z } from "zod";
 import { param } from "../declaration.ts";
+import { betterEvaluation, betterWay } from "./checkpoint.ts";
 import { made, map, path, value, whole } from "./kinds.ts";
+
+const keepSchema = z.strictObject({
+  ...betterEvaluation,
+  gain: param(
+    z.number().default(0),
+    "δ: the least by which the metric must be better than at the last evaluation that kept its weights. Below 0 it may be worse by as much.",
+  ),
+});
 
 const written = map(
   {
@@ -25,6 +34,13 @@ const written = map(
         { default: "nobody" },
       ),
       (file) => (file === "nobody" ? undefined : file),
+    ),
+    keep: made(
+      value(
+        keepSchema,
+        "Undoes what an evaluation finds worse: unless the metric is at least as good as at the last evaluation that kept its weights, the policy and its optimiser go back to these.",
+      ),
+      (keep) => (keep === undefined ? undefined : { ...keep, mode: keep.mode ?? betterWay(keep.metric) }),
     ),
     matrix: value(
       z.union([

@@ -40,6 +40,16 @@ export type ReplaySource =
       readonly path: string;
       /** What becomes of rollouts of tasks that evaluation holds out. */
       readonly heldOut: "leave_out" | "train";
+    }
+  | {
+      /** A file that others write to while the run goes on. */
+      readonly kind: "log";
+      readonly path: string;
+      /** Rollouts. */
+      readonly capacity: number;
+      /** Whether its texts are read, and nothing by token. */
+      readonly retokenize: boolean;
+      readonly heldOut: "leave_out" | "train";
     };
 
 /** Whether a rollout is kept beyond its step. */

@@ -112,6 +112,9 @@ export function blocks(
     if (!except.has(`models.${name}`))
       draft.miss(`models.${name}`, name, `${engine} has the policy and its reference, and no other model.`);
   stages(config, stage, draft);
+  const { keep } = config.evaluation;
+  if (keep !== undefined)
+    draft.miss("evaluation.keep", keep, `${engine} undoes no update that an evaluation finds worse.`);
   const { best } = config.checkpoint;
   if (best !== undefined)
     draft.miss(

@@ -5,9 +5,11 @@ import { limits, openRegular } from "../inputFile.ts";
 const newline = 10;
 
 export class LineTail {
-  private offset = 0;
-
-  constructor(readonly file: string) {}
+  /** @param offset where lines begin that have not been read */
+  constructor(
+    readonly file: string,
+    private offset = 0,
+  ) {}
 
   /** Bytes that have been read as lines. */
   get position(): number {

@@ -2,6 +2,7 @@ import type { Declaration } from "../../core/declaration.ts";
 import { bestN } from "./selections/bestN.ts";
 import { bestRandom } from "./selections/bestRandom.ts";
 import { bestWorst } from "./selections/bestWorst.ts";
+import { keepNonzero } from "./admissions/keepNonzero.ts";
 import { drawPriority } from "./draws/drawPriority.ts";
 import { drawRecent } from "./draws/drawRecent.ts";
 import { drawSameTasks } from "./draws/drawSameTasks.ts";
@@ -18,14 +19,16 @@ import { rescoreRecomputed } from "./rescoreRecomputed.ts";
 import { rescoreRecorded } from "./rescoreRecorded.ts";
 import { selectAll } from "./selections/selectAll.ts";
 import { selectNone } from "./selections/selectNone.ts";
+import { sharedLog } from "./sharedLog.ts";
 import { shortLong } from "./selections/shortLong.ts";
 import { window } from "./window.ts";
 
-export const replaySources: readonly Declaration<"replay">[] = [noReplay, window, file];
+export const replaySources: readonly Declaration<"replay">[] = [noReplay, window, file, sharedLog];
 export const replayAdmissions: readonly Declaration<"replay_admission">[] = [
   keepAll,
   keepSuccesses,
   keepAdvantage,
+  keepNonzero,
   keepReward,
   keepLeftovers,
 ];

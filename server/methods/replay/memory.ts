@@ -1,4 +1,6 @@
 /** Rollouts kept beyond their step, and the mean rewards of recent groups. Bounded; saved and taken up exactly. */
+import { z } from "zod";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { KeptRow } from "./keptRow.ts";
 import type { ReplayDrawn, Past, ReplayAdmission } from "../../core/slots/replay.ts";
 import type { Saved, Stateful } from "../../core/basics.ts";
@@ -62,11 +64,16 @@ export function pastOf(rows: readonly KeptRow[], step: number): Past {
   };
 }
 
+const grownSchema = z.object({ rows: z.json(), log: z.json() });
+
 export class Memory implements Stateful {
   rows: KeptRow[] = [];
   /** Means and spreads of rewards of recent groups, oldest first. */
   private means: number[] = [];
   private spreads: number[] = [];
+
+  /** What others add to while the run goes on. */
+  log: { save(): Json; load(json: Json): void } | undefined;
 
   /** How many groups' rewards are remembered. */
   groups = 0;
@@ -128,13 +135,17 @@ export class Memory implements Stateful {
   save(): Saved {
     const { json, arrays }: Saved = this.fixed ? savedOfFile(this.rows) : savedRows(this.rows);
     return {
-      json,
+      json: this.log === undefined ? json : { rows: json, log: this.log.save() },
       arrays: { ...arrays, means: Float64Array.from(this.means), spreads: Float64Array.from(this.spreads) },
     };
   }
   load(saved: Saved): void {
     if (this.fixed) takeUpFile(this.rows, saved);
-    else this.rows = takenUp(saved);
+    else if (this.log !== undefined) {
+      const { rows, log } = grownSchema.parse(saved.json);
+      this.rows = takenUp({ ...saved, json: rows });
+      this.log.load(log);
+    } else this.rows = takenUp(saved);
     this.means = [...(saved.arrays?.["means"] ?? [])];
     this.spreads = [...(saved.arrays?.["spreads"] ?? [])];
   }

@@ -18,7 +18,9 @@ export const replayFile: Rule = {
       const { path: written } = choice.params;
       if (typeof written !== "string") continue;
       const absolute = resolve(choice.folder, written);
-      if (isReadable(absolute)) continue;
+      // Others may write it later.
+      if (isReadable(absolute) || (choice === replay.source && choice.declaration.name === "shared_log"))
+        continue;
       const at = mine(file, placeIn(view, path, "path")) ?? root.origin;
       const { hint, fixes } = sibling(absolute, at);
       report({

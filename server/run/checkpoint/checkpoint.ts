@@ -16,7 +16,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { z } from "zod";
 import { readBest, writeBest, type BestCheckpoint } from "../../../shared/run/bestCheckpoint.ts";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
@@ -163,6 +163,18 @@ export async function writeCheckpoint(
   best?: Omit<BestCheckpoint, "step">,
 ): Promise<{ path: string; bytes: number }> {
   const path = checkpointFolder(runFolder, state.step);
+  const bytes = await writeWhole(path, state, savePolicy);
+  if (best !== undefined) writeBest(runFolder, { step: state.step, ...best });
+  prune(runFolder, keep);
+  return { path, bytes };
+}
+
+/** Writes a folder that is there with every byte of it, or not at all. @returns its size in bytes */
+export async function writeWhole(
+  path: string,
+  state: RunState,
+  savePolicy: (folder: string) => Promise<void>,
+): Promise<number> {
   const draft = `${path}.tmp-${process.pid}`;
   try {
     rmSync(draft, { recursive: true, force: true });
@@ -172,10 +184,8 @@ export async function writeCheckpoint(
     const bytes = syncTree(draft);
     rmSync(path, { recursive: true, force: true });
     renameSync(draft, path);
-    flush(checkpointsFolder(runFolder));
-    if (best !== undefined) writeBest(runFolder, { step: state.step, ...best });
-    prune(runFolder, keep);
-    return { path, bytes };
+    flush(dirname(path));
+    return bytes;
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
     if (error instanceof UserError) throw error;

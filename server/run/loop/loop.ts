@@ -5,6 +5,7 @@ import { turnAt } from "../../config/build/stagePlan.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
 import type { Clock } from "../../core/basics.ts";
 import { Interrupted, type Session } from "./session.ts";
+import { decide, keptSchema } from "./keeping.ts";
 import { ends, seenWith, whyEnded, whyNot } from "../../algorithm/curriculum/until.ts";
 
 const stateSchema = z.object({
@@ -24,6 +25,10 @@ const stateSchema = z.object({
   evaluated: z.number().int(),
   /** Best value so far of `checkpoint.best`'s metric; null before the first. */
   best: z.number().nullable().default(null),
+  /** What an evaluation that finds the policy worse goes back to; null before the first evaluation. */
+  kept: keptSchema.nullable().default(null),
+  /** Steps that evaluations have undone. */
+  undone: z.number().int().default(0),
   /** Seconds of earlier attempts. */
   seconds: z.number(),
 });
@@ -39,6 +44,8 @@ export const beginning: LoopState = {
   history: {},
   evaluated: -1,
   best: null,
+  kept: null,
+  undone: 0,
   seconds: 0,
 };
 /** Of versions that did not note what they marked: the present stage, where none of its steps is done. */
@@ -53,6 +60,8 @@ export const forked = (state: LoopState): LoopState => ({
   ...state,
   evaluated: -1,
   best: null,
+  kept: null,
+  undone: 0,
   seconds: 0,
   marked: [...new Set([...(state.marked ?? []), ...(state.entered ? [state.stage] : [])])],
 });
@@ -72,6 +81,10 @@ export interface Driver {
   readonly examines: "rl" | "all" | "none";
   /** `best`: the evaluation that makes this checkpoint the run's best. */
   checkpoint(state: LoopState, best?: { readonly metric: string; readonly value: number }): Promise<void>;
+  /** Keeps the policy as it is now, under the number of steps done. */
+  keep(done: number): Promise<void>;
+  /** The policy is again as `keep` found it. */
+  putBack(done: number): Promise<void>;
   /** Puts back what a given-up step has drawn. */
   rewind(): void;
   /** Reads and answers control lines. */
@@ -214,7 +227,28 @@ export class Loop {
     const metrics = await this.driver.evaluate(role, clock);
     this.state = { ...this.state, evaluated: this.counted, history: this.seen(metrics) };
     this.session.recorder.commit(lastStep(this.state));
-    await this.keepIfBest(metrics);
+    if (!(await this.undoIfWorse(metrics))) return this.keepIfBest(metrics);
+    // The run's last evaluation is of the weights that it ends with.
+    if (role === "last") await this.evaluate(role);
+  }
+
+  /** @returns whether what was trained since the last evaluation is undone */
+  private async undoIfWorse(metrics: StepMetrics): Promise<boolean> {
+    const { done, kept, undone } = this.state;
+    const decision = decide(this.session.config.evaluation.keep, metrics, done, kept);
+    if (decision === undefined) return false;
+    this.state = { ...this.state, kept: decision.kept };
+    if (decision.kind === "keep") {
+      await this.driver.keep(done);
+      return false;
+    }
+    const { message, steps } = decision;
+    await this.driver.putBack(decision.kept.done);
+    this.state = { ...this.state, undone: undone + steps };
+    const data = { steps, kept_steps: decision.kept.done };
+    this.session.recorder.event("info", "update-undone", message, { data });
+    this.session.recorder.commit(lastStep(this.state));
+    return true;
   }
 
   /** A better evaluation than all before is worth a checkpoint of its own. Before the first step there is nothing to keep. */
@@ -270,6 +304,8 @@ export class Loop {
       if (!(error instanceof Interrupted)) throw error;
       return this.driver.rewind();
     }
+    if (this.session.config.evaluation.keep !== undefined)
+      metrics = { ...metrics, "update/undone": this.state.undone };
     this.session.recorder.metrics(number, metrics);
     this.session.recorder.commit(number);
     checkFinite(metrics, number, stage.name);

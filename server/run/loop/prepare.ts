@@ -6,6 +6,7 @@ import {
   type LogFile,
   type DemonstrationSetup,
 } from "../stages/demonstrations.ts";
+import { GrowingLog } from "../step/replay/growingLog.ts";
 import type { Replay } from "../step/replay/replay.ts";
 import type { StartNote } from "../models/trainable.ts";
 
@@ -21,6 +22,7 @@ export async function prepareReplay(
   reader: DemonstrationSetup,
 ): Promise<readonly StartNote[]> {
   const { source, memory } = replay;
+  if (memory.log instanceof GrowingLog) memory.log.reader = reader;
   if (source.kind !== "file" || memory.rows.length > 0) return [];
   const { path, heldOut } = source;
   const { rows, notes } = await recordedRows({ path, heldOut, needs: needsOf(replay) }, reader);

@@ -4,6 +4,7 @@ import { create } from "../../core/create.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { Clock, Saved } from "../../core/basics.ts";
 import { policyFolder, writeCheckpoint, type RunState } from "../checkpoint/checkpoint.ts";
+import { KeptPolicy } from "../checkpoint/keptPolicy.ts";
 import { claims, unclaimedError, unclaimedText } from "../checkpoint/claims.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import type { Commands } from "./commands.ts";
@@ -44,6 +45,8 @@ export class Trainer implements Driver {
   private readonly matrix: RegressionMatrix;
   private readonly exam: HeldOutExam;
   private readonly publisher: Publisher | undefined;
+  /** Where evaluations decide what stays. */
+  private readonly kept: KeptPolicy | undefined;
 
   constructor(
     private readonly session: Session,
@@ -67,6 +70,7 @@ export class Trainer implements Driver {
       tokenizer: session.policy.tokenizer,
       ...(serving !== undefined && { server: serving }),
     });
+    if (folder !== undefined) this.kept = new KeptPolicy(session, folder, () => this.components.optimizers());
     this.matrix = new RegressionMatrix(session, this.components);
     this.exam = new HeldOutExam(session, this.components, folder);
     this.reference = new ReferencePolicy(policy, folder);
@@ -103,6 +107,7 @@ export class Trainer implements Driver {
   async restore(folder: string, state: RunState): Promise<void> {
     const { policy, models } = this.session;
     const saved = this.claimed(folder, state);
+    this.kept?.goOn(state.step + 1, readLoopState(state.loop).kept?.done);
     await this.reference.load(saved["reference"]);
     await policy.load(join(folder, policyFolder));
     await models.restore(folder);
@@ -210,6 +215,7 @@ export class Trainer implements Driver {
       config.checkpoint.keep,
       best,
     );
+    this.kept?.prune(config.checkpoint.keep);
     recorder.append({
       kind: "checkpoint",
       step: lastStep(state),
@@ -217,6 +223,13 @@ export class Trainer implements Driver {
       bytes,
       ...(best === undefined ? {} : { best }),
     });
+  }
+
+  async keep(done: number): Promise<void> {
+    await this.kept?.keep(done);
+  }
+  async putBack(done: number): Promise<void> {
+    await this.kept?.putBack(done);
   }
 
   obey(checkpoint: () => Promise<void>): Promise<"go" | "stop"> {

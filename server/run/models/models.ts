@@ -173,6 +173,20 @@ export class RunModels implements Models {
       }
     }
   }
+  /** The copies of a model alone, as files `<name>.safetensors`. */
+  saveCopies(of: Model, folder: string): void {
+    const { engine } = this.openedAs(of);
+    for (const copy of this.copies.filter((one) => one.of === of))
+      publishWeights(join(folder, copy.name + snapshotSuffix), {
+        version: engine.version,
+        weights: engine.readTrained(copy.name),
+      });
+  }
+  restoreCopies(of: Model, folder: string): void {
+    const { engine } = this.openedAs(of);
+    for (const { name } of this.copies.filter((one) => one.of === of))
+      engine.writeWeights(readPublished(join(folder, name + snapshotSuffix)).weights, name);
+  }
   /**
    * Takes up what `save` wrote. A model that the config has gained since begins as its base.
    * @throws UserError where the config has lost one

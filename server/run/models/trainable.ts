@@ -56,7 +56,8 @@ export function trainable(
   return { rows, notes: why === "" ? [] : [{ name: "rollouts-left-out", message, action }] };
 }
 
-function reasonAgainst(
+/** Why a rollout does not train; undefined: it does. */
+export function reasonAgainst(
   { row }: RecordedRow,
   sources: readonly TaskSource[],
   heldOut: HeldOut,

@@ -28,7 +28,7 @@ const refusal = ({ place }: RecordedRow, message: string, action: string): UserE
   new UserError(message, { ...place, character: 0, code: "replay-file", action });
 
 /** A row with its tokens and those of its prompt, read by the policy's tokenizer where it has none of its own. */
-function tokenised(
+export function tokenised(
   recorded: RecordedRow,
   policy: Pick<Policy, "tokenizer" | "context">,
   body: StageBody,
@@ -110,14 +110,29 @@ export interface DemonstrationSetup {
   readonly evaluated: readonly TaskSource[];
 }
 
+/** Rows with tokens, as they are kept at a step. */
+export function keptOf(
+  rows: readonly RolloutRow[],
+  { body, algorithm }: Pick<DemonstrationSetup, "body" | "algorithm">,
+  step: number,
+): KeptRow[] {
+  const batch = batchOfRows(rows, body.tasks);
+  const scored = algorithm.rewards(termsOf(rows, body, batch), batch, { step: 0, stageStep: 0 });
+  const advantages = advantagesOf(rows, batch);
+  return rows.map((row, i) =>
+    keptRow({ batch, scored, dropped: new Set() }, advantages, i, step, groupKey(row)),
+  );
+}
+
 /**
  * The rollouts of a file that may train, as if they had been kept at step 0.
  * @throws UserError naming the file, the line and what is wrong with it
  */
 export async function recordedRows(
   { path, heldOut, needs }: LogFile,
-  { body, policy, algorithm, evaluated }: DemonstrationSetup,
+  setup: DemonstrationSetup,
 ): Promise<{ readonly rows: KeptRow[]; readonly notes: readonly StartNote[] }> {
+  const { body, policy, evaluated } = setup;
   const { rows: recorded, notes } = trainable(path, await readRollouts(path), evaluated, heldOut);
   const needsAdvantages = needs === "advantages";
   const lacking = recorded.find(({ row }) => row.advantages === undefined && row.advantage === undefined);
@@ -127,13 +142,10 @@ export async function recordedRows(
       'replay.rescore: recorded needs "advantages" or "advantage", but the rollout has neither',
       "Record one of them, or set `replay.rescore: recomputed` (by the rewards of whole groups) or recalibrated.",
     );
-  const rows = recorded.map((one) => tokenised(one, policy, body));
-  const batch = batchOfRows(rows, body.tasks);
-  const terms = termsOf(rows, body, batch);
-  const scored = algorithm.rewards(terms, batch, { step: 0, stageStep: 0 });
-  const advantages = advantagesOf(rows, batch);
-  const kept = rows.map((row, i) =>
-    keptRow({ batch, scored, dropped: new Set() }, advantages, i, 0, groupKey(row)),
+  const kept = keptOf(
+    recorded.map((one) => tokenised(one, policy, body)),
+    setup,
+    0,
   );
   if (needs === "rewards" && body.reward.terms.length > 0)
     checkScored(

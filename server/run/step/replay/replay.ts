@@ -27,6 +27,7 @@ import type { Stats } from "../../../core/policy.ts";
 import type { RewardColumn } from "../../../core/reward.ts";
 import { joinColumns } from "../score/rewardColumns.ts";
 import { criticColumns, scoredColumns } from "../score/criticValues.ts";
+import { GrowingLog } from "./growingLog.ts";
 import { keptRow, portions, replayedBatch } from "./keptRows.ts";
 import { rewardContext } from "../../loop/session.ts";
 import { modelStats } from "../score/modelScores.ts";
@@ -36,6 +37,11 @@ import type { CreateContext } from "../../../core/declaration.ts";
 /** An empty memory for a source. */
 export function memoryOf({ source }: ReplayConfig, context: CreateContext): Memory {
   const made = create(source, context);
+  if (made.kind === "log") {
+    const memory = new Memory(made.capacity, undefined);
+    memory.log = new GrowingLog(made);
+    return memory;
+  }
   return made.kind === "window"
     ? new Memory(made.capacity, made.max_age)
     : new Memory(Number.MAX_SAFE_INTEGER, undefined, made.kind === "file");
@@ -64,9 +70,8 @@ export class Replay implements StepReplay {
 
   /** Whether a step is to remember anything. */
   private get remembers(): boolean {
-    return (
-      this.source.kind === "window" || (this.source.kind === "file" && this.rescore.from === "recalibrated")
-    );
+    const { kind } = this.source;
+    return kind === "window" || (kind !== "none" && this.rescore.from === "recalibrated");
   }
 
   private get once(): boolean {
@@ -111,8 +116,13 @@ export class Replay implements StepReplay {
     const weight = valueAt(this.config.weight, clock);
     if (this.source.kind === "none" || clock.stageStep % this.config.every !== 0 || weight === 0)
       return undefined;
+    if (round === 0) await this.grow(context);
     this.memory.forget(clock.step);
-    if (this.once) await this.settle(context);
+    if (this.once)
+      await this.settle(
+        context,
+        this.memory.units("group", clock.step).map(({ rows }) => rows),
+      );
     const { prompts, group } = stage.config.body.rollout;
     const whole = this.rescore.from === "recomputed" && !this.once;
     const units = this.memory.units(whole ? "group" : "rollout", clock.step);
@@ -189,9 +199,26 @@ export class Replay implements StepReplay {
     return { batch, scored, old: await known(context, batch) };
   }
 
+  /** Takes up what others have written since the last step; the rule of admission knows their advantages. */
+  private async grow(context: StepContext): Promise<void> {
+    const { log } = this.memory;
+    if (!(log instanceof GrowingLog)) return;
+    const { clock, session, stage, step } = context;
+    const { groups, problem, leftOut } = log.next(stage.config.body.rollout.group, clock.step);
+    if (problem !== undefined)
+      session.recorder.event(
+        "warning",
+        "shared-log-lines",
+        `${leftOut} of the rollouts that others wrote are left out. The first that cannot be used: ${problem}.`,
+        { step, action: "Write whole rollouts of this format (docs/rollouts.md), one JSON object a line." },
+      );
+    if (this.rescore.from === "recomputed") await this.settle(context, groups);
+    this.memory.keep(groups.flat(), this.admits, clock.step);
+  }
+
   /** Computes the advantages of rows that have none of this config, whole groups at a time. */
-  private async settle(context: StepContext): Promise<void> {
-    const fresh = this.memory.units("group", context.clock.step).flatMap(({ rows }) => {
+  private async settle(context: StepContext, groups: readonly (readonly KeptRow[])[]): Promise<void> {
+    const fresh = groups.flatMap((rows) => {
       const own = rows.filter(({ settled }) => settled !== true);
       return own.length === 0 ? [] : [own];
     });
@@ -271,6 +298,10 @@ export function measureReplay(
   return {
     "replay/size": memory.rows.length,
     "replay/rows": rows.length,
+    ...(memory.log instanceof GrowingLog && {
+      "replay/read": memory.log.latest?.read ?? 0,
+      "replay/left_out": memory.log.latest?.leftOut ?? 0,
+    }),
     ...(rows.length === 0 || source.kind === "file" ? {} : { "replay/age": over((row) => step - row.step) }),
     ...(rows.length === 0 || rows.every(({ reward }) => Number.isNaN(reward))
       ? {}
