@@ -22,7 +22,7 @@ const params = z.object({
   ),
   pseudo: param(
     z.number().positive().default(16),
-    "m: rollouts that a prediction stands for, before ρ; the group's size in the released example.",
+    "m: rollouts that a prediction counts as, before ρ; the group's size in the released example.",
   ),
   weak_field: param(
     refers({ to: "field" }).optional(),
