@@ -1,7 +1,7 @@
 /** Divergences between the policy's and another model's distributions over the vocabulary, and their gradients by logits. */
 import type { Divergence } from "../../core/channelNames.ts";
 import type { Ops } from "../../core/ops.ts";
-import { exponentials } from "./exponentials.ts";
+import { exponentials, type Exponentials } from "./exponentials.ts";
 
 /** p is the policy's distribution, q the other model's: `[tokens, vocabulary]`, and their logarithms. */
 interface Distributions<T> {
@@ -10,19 +10,27 @@ interface Distributions<T> {
   readonly logP: T;
   readonly logQ: T;
 }
+/** Logits of the policy, with their softmax, which other channels of the same tokens read too. */
+export interface OwnLogits<T> {
+  readonly logits: T;
+  readonly parts: Exponentials<T>;
+}
 function distributions<T>(
   ops: Ops<T>,
   { top, temperature }: Divergence,
-  own: T,
+  { logits, parts }: OwnLogits<T>,
   others: T,
 ): Distributions<T> {
   const out = top === undefined ? undefined : leftOut(ops, others, top);
-  const [near, far] = [own, others].map((logits) => {
-    const scaled = temperature === 1 ? logits : ops.scale(logits, 1 / temperature);
-    const { z, e, s, logS } = exponentials(ops, out === undefined ? scaled : ops.add(scaled, out));
-    return { share: ops.div(e, s), log: ops.sub(z, logS) };
-  });
-  return { p: near!.share, logP: near!.log, q: far!.share, logQ: far!.log };
+  const softmax = (x: T): Exponentials<T> => {
+    const scaled = temperature === 1 ? x : ops.scale(x, 1 / temperature);
+    return exponentials(ops, out === undefined ? scaled : ops.add(scaled, out));
+  };
+  const near = out === undefined && temperature === 1 ? parts : softmax(logits);
+  const far = softmax(others);
+  const share = ({ e, s }: Exponentials<T>): T => ops.div(e, s);
+  const log = ({ z, logS }: Exponentials<T>): T => ops.sub(z, logS);
+  return { p: share(near), logP: log(near), q: share(far), logQ: log(far) };
 }
 /** 0 for the k likeliest words of each row (and those as likely as the last of them), −1e9 for the others. */
 function leftOut<T>(ops: Ops<T>, logits: T, k: number): T {
@@ -46,7 +54,7 @@ const expected = <T>(ops: Ops<T>, share: T, near: T, far: T): T =>
  * [tokens, 1]. reverse: Σ p·(log p − log q); forward: Σ q·(log q − log p); with the mixture m = β q + (1 − β) p:
  * β Σ q·(log q − log m) + (1 − β) Σ p·(log p − log m).
  */
-export function divergence<T>(ops: Ops<T>, asked: Divergence, own: T, others: T): T {
+export function divergence<T>(ops: Ops<T>, asked: Divergence, own: OwnLogits<T>, others: T): T {
   const both = distributions(ops, asked, own, others);
   const { p, q, logP, logQ } = both;
   if (asked.of === "reverse") return expected(ops, p, logP, logQ);
@@ -62,7 +70,7 @@ export function divergence<T>(ops: Ops<T>, asked: Divergence, own: T, others: T)
  * ∂divergence/∂logits, [tokens, vocabulary]. forward: p − q; reverse and the mixture's: p·(g − Σ p·g) of g = log p − log q
  * and g = (1 − β)(log p − log m), as what p itself adds is the same for every word; over the temperature.
  */
-export function divergenceGradient<T>(ops: Ops<T>, asked: Divergence, own: T, others: T): T {
+export function divergenceGradient<T>(ops: Ops<T>, asked: Divergence, own: OwnLogits<T>, others: T): T {
   const both = distributions(ops, asked, own, others);
   const { p, q, logP, logQ } = both;
   const cooled = (x: T): T => (asked.temperature === 1 ? x : ops.scale(x, 1 / asked.temperature));

@@ -110,7 +110,7 @@ export function channelValues<T>(ops: Ops<T>, channels: readonly Channel[], inpu
     if (parts === undefined || parsed === undefined)
       throw new Error(`internal: ${channel} is not a channel of a head`);
     if (parsed.kind === "divergence")
-      return flat(divergence(ops, parsed, logits!, otherLogits(ops, input, parsed.model)));
+      return flat(divergence(ops, parsed, { logits: logits!, parts }, otherLogits(ops, input, parsed.model)));
     const logpOf = (words: T): T => ops.sub(ops.pick(parts.z, words), flat(parts.logS));
     if (parsed.kind === "greedy_of") return logpOf(ops.argmax(otherLogits(ops, input, parsed.model)));
     switch (channel) {
@@ -177,7 +177,7 @@ function logitsGradient<T>(
     }
     if (parsed?.kind !== "divergence") continue;
     const others = otherLogits(ops, input, parsed.model);
-    terms.push(ops.mul(divergenceGradient(ops, parsed, logits, others), coefficient));
+    terms.push(ops.mul(divergenceGradient(ops, parsed, { logits, parts }, others), coefficient));
   }
   const sum = (xs: readonly T[]): T => xs.slice(1).reduce((total, x) => ops.add(total, x), xs[0]!);
   if (factors.length > 0) terms.push(ops.mul(ops.div(parts.e, parts.s), sum(factors)));
