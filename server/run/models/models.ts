@@ -42,6 +42,15 @@ type OpenedModel = Common &
 
 const snapshotSuffix = ".safetensors";
 
+/** The weights of a snapshot or copy as a file `<name>.safetensors`. */
+const saveSnapshot = (engine: WeightHolder, name: string, folder: string): void =>
+  publishWeights(join(folder, name + snapshotSuffix), {
+    version: engine.version,
+    weights: engine.readTrained(name),
+  });
+const restoreSnapshot = (engine: WeightHolder, name: string, folder: string): void =>
+  engine.writeWeights(readPublished(join(folder, name + snapshotSuffix)).weights, name);
+
 export class RunModels implements Models {
   private readonly opened: OpenedModel[] = [];
   private readonly copies: CopiedModelConfig[] = [];
@@ -166,26 +175,18 @@ export class RunModels implements Models {
       if (trains && name !== "policy") await engine.save(join(folder, "models", name));
       for (const snapshot of engine.snapshots) {
         if (name === "policy" && snapshot === "reference") continue;
-        publishWeights(join(folder, "snapshots", name, snapshot + snapshotSuffix), {
-          version: engine.version,
-          weights: engine.readTrained(snapshot),
-        });
+        saveSnapshot(engine, snapshot, join(folder, "snapshots", name));
       }
     }
   }
   /** The copies of a model alone, as files `<name>.safetensors`. */
   saveCopies(of: Model, folder: string): void {
     const { engine } = this.openedAs(of);
-    for (const copy of this.copies.filter((one) => one.of === of))
-      publishWeights(join(folder, copy.name + snapshotSuffix), {
-        version: engine.version,
-        weights: engine.readTrained(copy.name),
-      });
+    for (const { name } of this.copies.filter((one) => one.of === of)) saveSnapshot(engine, name, folder);
   }
   restoreCopies(of: Model, folder: string): void {
     const { engine } = this.openedAs(of);
-    for (const { name } of this.copies.filter((one) => one.of === of))
-      engine.writeWeights(readPublished(join(folder, name + snapshotSuffix)).weights, name);
+    for (const { name } of this.copies.filter((one) => one.of === of)) restoreSnapshot(engine, name, folder);
   }
   /**
    * Takes up what `save` wrote. A model that the config has gained since begins as its base.
@@ -198,10 +199,7 @@ export class RunModels implements Models {
       if (trains && name !== "policy" && existsSync(own)) await engine.load(own);
       const snapshots = join(folder, "snapshots", name);
       for (const file of existsSync(snapshots) ? readdirSync(snapshots) : [])
-        engine.writeWeights(
-          readPublished(join(snapshots, file)).weights,
-          file.slice(0, -snapshotSuffix.length),
-        );
+        restoreSnapshot(engine, file.slice(0, -snapshotSuffix.length), snapshots);
     }
   }
 
