@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 import { estimator, param } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import type { Saved } from "../../../core/basics.ts";
@@ -122,11 +123,9 @@ class InterpolatedBeta implements Estimator, EstimatorExtensions {
   }
   /** Moves the policy's place by where the drawn prompts' mean rate lies between those of the two models. */
   private locate(observed: readonly Observation[]): void {
-    const mean = (value: (one: Observation) => number): number =>
-      observed.reduce((sum, one) => sum + value(one), 0) / observed.length;
-    const weak = mean(({ arm }) => this.weak.get(arm));
-    const strong = mean(({ arm }) => this.strong.get(arm));
-    const now = (mean((one) => one.mean) - weak) / (strong - weak + SMALL);
+    const weak = mean(observed.map(({ arm }) => this.weak.get(arm)));
+    const strong = mean(observed.map(({ arm }) => this.strong.get(arm)));
+    const now = (mean(observed.map((one) => one.mean)) - weak) / (strong - weak + SMALL);
     const { smoothing } = this.options;
     this.place = this.place === undefined ? now : smoothing * this.place + (1 - smoothing) * now;
   }
