@@ -3,14 +3,14 @@
  * The sweep trains; the run that forgot is recorded.
  */
 import assert from "node:assert/strict";
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { Editor } from "../pictures/editor.ts";
 import { writeForgetfulRun } from "../support/forgetfulRun.ts";
-import { startWorkbench, webviewOf, withoutWorkbench, type Workbench } from "../support/workbench.ts";
+import { projectWindow, type ProjectWindow } from "../support/projectWindow.ts";
+import { webviewOf, withoutWorkbench, type Workbench } from "../support/workbench.ts";
 
 const skip = withoutWorkbench();
 const [swept, forgetful] = ["swept.gradus.yaml", "forgetful.gradus.yaml"];
@@ -25,34 +25,22 @@ sweep:
   parameters:
     update.optimizer.lr: { values: [1.0e-3, 1.0e-4] }
 `;
-let base: string;
-let runtime: string;
+let opened: ProjectWindow | undefined;
 let workbench: Workbench;
 let page: Page;
 let editor: Editor;
 
 before(async () => {
   if (skip !== false) return;
-  base = realpathSync(mkdtempSync(join(tmpdir(), "gradus-r-")));
-  runtime = mkdtempSync(join(tmpdir(), "gradus-s-"));
-  writeFileSync(join(base, swept), sweep);
-  writeForgetfulRun(join(base, ".gradus"), join(base, forgetful));
-  workbench = await startWorkbench({
-    open: base,
-    inPlace: true,
-    extensionDevelopmentPath: process.cwd(),
-    viewport: { width: 1440, height: 900 },
-    env: { XDG_RUNTIME_DIR: runtime, GRADUS_IDLE_MS: "1500" },
+  opened = await projectWindow((project) => {
+    writeFileSync(join(project, swept), sweep);
+    writeForgetfulRun(join(project, ".gradus"), join(project, forgetful));
   });
+  workbench = opened.workbench;
   page = workbench.page;
   editor = new Editor(workbench);
 });
-after(async () => {
-  await workbench?.stop();
-  for (const folder of [base, runtime])
-    if (folder !== undefined)
-      rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
-});
+after(() => opened?.end());
 
 const panel = () => webviewOf(page);
 const lens = (text: RegExp): Locator => page.locator(".codelens-decoration a", { hasText: text }).first();

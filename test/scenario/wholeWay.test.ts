@@ -4,8 +4,7 @@
  * recorded, with a checkpoint that a real worker made; the fork trains.
  */
 import assert from "node:assert/strict";
-import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
@@ -13,25 +12,26 @@ import { rewardHash } from "../../server/methods/reward/own/fileHash.ts";
 import { runFolder } from "../../server/store/files.ts";
 import { Editor } from "../pictures/editor.ts";
 import { writeCollapsedRun, writeStarter } from "../support/collapsedRun.ts";
+import { projectWindow, type ProjectWindow } from "../support/projectWindow.ts";
 import { recordRun } from "../support/storedRun.ts";
-import { startWorkbench, until, webviewOf, withoutWorkbench, type Workbench } from "../support/workbench.ts";
+import { until, webviewOf, withoutWorkbench, type Workbench } from "../support/workbench.ts";
 
 const skip = withoutWorkbench();
 const config = "starter.gradus.yaml";
 /** The run goes wrong from step 20 on. */
 const good = 19;
-let base: string;
-let runtime: string;
+let opened: ProjectWindow | undefined;
+let project: string;
 let workbench: Workbench;
 let page: Page;
 let editor: Editor;
 
 /** The recorded run, with a checkpoint of its config from before it went wrong. */
-async function writeStory(project: string): Promise<void> {
-  const [file, store, made] = [join(project, config), join(project, ".gradus"), join(base, "made")];
+async function writeStory(folder: string, beside: string): Promise<void> {
+  const [file, store, made] = [join(folder, config), join(folder, ".gradus"), join(beside, "made")];
   writeStarter(file);
   const run = writeCollapsedRun(store, file, {
-    bundles: { brevity: await rewardHash(join(project, "brevity.ts"), "brevity") },
+    bundles: { brevity: await rewardHash(join(folder, "brevity.ts"), "brevity") },
     checkpoint: good,
   });
   await recordRun(made, file, [
@@ -47,31 +47,16 @@ async function writeStory(project: string): Promise<void> {
 
 before(async () => {
   if (skip !== false) return;
-  base = realpathSync(mkdtempSync(join(tmpdir(), "gradus-w-")));
-  runtime = mkdtempSync(join(tmpdir(), "gradus-s-"));
-  const project = join(base, "project");
-  await writeStory(project);
-  workbench = await startWorkbench({
-    open: project,
-    inPlace: true,
-    extensionDevelopmentPath: process.cwd(),
-    viewport: { width: 1440, height: 900 },
-    // The daemon ends by itself once the window is gone and the run has ended.
-    env: { XDG_RUNTIME_DIR: runtime, GRADUS_IDLE_MS: "1500" },
-  });
+  opened = await projectWindow(writeStory);
+  ({ workbench, project } = opened);
   page = workbench.page;
   editor = new Editor(workbench);
 });
-after(async () => {
-  await workbench?.stop();
-  for (const folder of [base, runtime])
-    if (folder !== undefined)
-      rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
-});
+after(() => opened?.end());
 
 const panel = () => webviewOf(page);
 const heading = (name: string | RegExp): Locator => panel().getByRole("heading", { name });
-const onDisk = (): string => readFileSync(join(base, "project", config), "utf8");
+const onDisk = (): string => readFileSync(join(project, config), "utf8");
 
 test("the config says what its last run came to, and leads to the verdict", { skip }, async () => {
   await editor.seen(page.getByRole("treeitem", { name: config }), 60_000);
@@ -127,7 +112,7 @@ async function pinTest(): Promise<void> {
     response: "7*5-2",
     expect: { term: "brevity", at_least: 1 },
   };
-  writeFileSync(join(base, "project", "brevity.reward.test.jsonl"), `${JSON.stringify(pinned)}\n`);
+  writeFileSync(join(project, "brevity.reward.test.jsonl"), `${JSON.stringify(pinned)}\n`);
   await editor.seen(page.getByRole("tab", { name: /^Testing/ }), 30_000);
 }
 
@@ -179,7 +164,7 @@ test(
   { skip },
   async () => {
     await editor.command("Testing: Focus on Test Explorer View");
-    writeFileSync(join(base, "project", "starter.curriculum.test.yaml"), curriculumTests);
+    writeFileSync(join(project, "starter.curriculum.test.yaml"), curriculumTests);
     const row = (text: string): Locator =>
       page.locator(".test-explorer .monaco-list-row", { hasText: text }).last();
     await editor.seen(row("starter"), 30_000);
