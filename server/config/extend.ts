@@ -29,6 +29,8 @@ interface Frame {
   readonly file: string;
   readonly via: readonly string[];
   readonly layer: Layer;
+  /** Where its paths start: a file's own folder, a preset's that of the config that names it. */
+  readonly folder: string;
   /** Real paths from the main file down to this one. */
   readonly chain: readonly string[];
 }
@@ -60,13 +62,13 @@ export class Extender {
   ) {}
 
   load(file: string, text: string): MapNode {
-    return this.read({ file, via: [], layer: "file", chain: [real(file)] }, text);
+    return this.read({ file, via: [], layer: "file", folder: dirname(file), chain: [real(file)] }, text);
   }
 
   private read(frame: Frame, text: string): MapNode {
-    const { file, via, layer } = frame;
+    const { file, via, layer, folder } = frame;
     this.files.push(file);
-    const origin: Omit<Origin, "range"> = { file, folder: dirname(file), via, layer };
+    const origin: Omit<Origin, "range"> = { file, folder, via, layer };
     const whole: Origin = { ...origin, range: startOfFile };
     const parse = via.length === 0 ? parseSource : parsedBefore;
     const parsed = parse(file, text, origin);
@@ -166,12 +168,13 @@ export class Extender {
       return undefined;
     }
     const layer = found.preset ? "preset" : frame.layer;
-    const id = `${layer} ${path}`;
+    const folder = found.preset ? frame.folder : dirname(found.file);
+    const id = `${layer} ${folder} ${path}`;
     const known = this.known.get(id);
     if (known !== undefined) return known;
     try {
       const text = readText(found.file, limits.config);
-      const read = this.read({ file: found.file, layer, via, chain: [...frame.chain, path] }, text);
+      const read = this.read({ file: found.file, layer, via, folder, chain: [...frame.chain, path] }, text);
       this.known.set(id, read);
       return read;
     } catch (error) {

@@ -66,7 +66,7 @@ const most = 64;
 
 /** The same tree as long as the text is the same: of files that others extend, which seldom change. */
 export function parsedBefore(file: string, text: string, origin: Omit<Origin, "range">): SourceFile {
-  const id = JSON.stringify([file, origin.via, origin.layer]);
+  const id = JSON.stringify([file, origin.folder, origin.via, origin.layer]);
   const known = parsedFiles.get(id);
   const found = known?.text === text ? known : parseSource(file, text, origin);
   parsedFiles.delete(id);
