@@ -196,6 +196,13 @@ export const metrics: readonly Metric[] = [
       unit: "count",
     },
   ),
+  metric(
+    "replay/published",
+    "Rollouts that the step added to the shared log (`publish: true`); fewer where an earlier attempt had.",
+    {
+      unit: "count",
+    },
+  ),
   metric("replay/age", "Mean age of the replayed rollouts, in steps.", { unit: "count" }),
   metric("replay/reward", "Mean combined reward of the replayed rollouts, as recorded."),
   metric(

@@ -23,13 +23,13 @@ const oneThread = "engine.threads=1";
 /** What most tests do without: a second layer and more held-out tasks take as long again and show nothing else. */
 const small = ["model.layers=1", "evaluation.prompts=8"];
 
-export function testRun(set: readonly string[] = [], file = minimal): TestRun {
+export function testRun(set: readonly string[] = [], file = minimal, id = "test"): TestRun {
   const folder = mkdtempSync(join(tmpdir(), "gradus-run-"));
   mkdirSync(folder, { recursive: true });
   writeFileSync(
     join(folder, "run.json"),
     JSON.stringify({
-      id: "test",
+      id,
       file,
       name: "test",
       set: [oneThread, ...(file === minimal ? small : []), ...set],

@@ -42,13 +42,15 @@ export type ReplaySource =
       readonly heldOut: "leave_out" | "train";
     }
   | {
-      /** A file that others write to while the run goes on. */
+      /** A file that others write to while the run goes on, or a folder of such files. */
       readonly kind: "log";
       readonly path: string;
       /** Rollouts. */
       readonly capacity: number;
       /** Whether its texts are read, and nothing by token. */
       readonly retokenize: boolean;
+      /** Whether each step adds the run's own rollouts to it. */
+      readonly publish: boolean;
       readonly heldOut: "leave_out" | "train";
     };
 

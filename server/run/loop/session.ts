@@ -8,6 +8,8 @@ import type { FailedSteps } from "./failedSteps.ts";
 import type { Recorder } from "../step/log/recorder.ts";
 
 export interface Session {
+  /** Its id; absent where nothing is kept. */
+  readonly run?: string;
   /** Another one from the step on at which a value is set. */
   config: RunConfig;
   readonly policy: TrainablePolicy;

@@ -208,6 +208,7 @@ async function assembled(
     abort.signal,
   );
   const session: Session = {
+    run: open.run.id,
     config,
     policy,
     models,

@@ -11,7 +11,8 @@ import type { StepContext } from "./context.ts";
 import { observeStarts } from "./draw/startStates.ts";
 import { generateEstimates, withEstimates } from "./generate/estimates.ts";
 import { measure } from "./log/measure.ts";
-import { recordReplayed, recordStep } from "./log/record.ts";
+import { recordReplayed, recordStep, rolloutsOf } from "./log/record.ts";
+import { publishStep } from "./replay/publish.ts";
 import { withCriticValues } from "./score/criticValues.ts";
 import { measureMismatch } from "./score/mismatch.ts";
 import { scoreByModels } from "./score/modelScores.ts";
@@ -66,9 +67,14 @@ export async function step(context: StepContext): Promise<Record<string, number>
   const stepMetrics = measure(context, selected, advantages, groups, trained.updates);
   await watch.time("log", () => recordStep(context, selected, advantages, groups, signals));
   await watch.time("log", () => recordReplayed(context, selected, trained));
+  // Others may train on the rollouts from here on, whether or not this step is made again.
+  const published = await watch.time("log", () =>
+    publishStep(context, () => rolloutsOf(context, selected, advantages, groups)),
+  );
   return {
     ...stepMetrics,
     ...trained.metrics,
+    ...published,
     ...rewardModelMetrics,
     ...criticMetrics,
     ...learnerMetrics,

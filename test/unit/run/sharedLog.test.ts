@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { GrowingLog } from "../../../server/run/step/replay/growingLog.ts";
+import { WaitingGroups } from "../../../server/run/step/replay/waitingGroups.ts";
 import { essence, ofKind, testRun } from "../../support/runFolder.ts";
 
 const line = (group: string, index: number, response: string, more: object = {}): string =>
@@ -100,7 +101,49 @@ test("a log that is not there yet is no error", () => {
     path: "/nowhere/log.jsonl",
     capacity: 4,
     retokenize: false,
+    publish: false,
     heldOut: "train",
   } as const;
   assert.deepEqual(new GrowingLog(source).next(2, 0).groups, []);
+});
+
+test("groups that are drawn whole are kept whole, also where a rollout has no advantage of its own", async () => {
+  const { folder, log, file } = project();
+  const three = ["x", "xy", "xyz"].map((response, i) => line("ab", i, response)).join("");
+  writeFileSync(log, three + line("same", 0, "x") + line("same", 1, "y"));
+  const run = testRun(["replay.rescore={ use: recomputed, terms: again }", "steps=1"], file);
+  try {
+    assert.equal(await run.work(), 0, run.ending());
+    const [metrics] = ofKind(run.records(), "metrics");
+    assert.deepEqual([metrics?.values["replay/read"], metrics?.values["replay/size"]], [5, 3]);
+  } finally {
+    run.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("a group waits for its last rollout, or for a later step of its run, and the oldest are given up", () => {
+  const waiting = new WaitingGroups();
+  const add = (run: string, step: number, group: string, index: number): void =>
+    waiting.add({ row: { run, step, group, index }, place: { file: "", line: 0 }, text: "" });
+  const complete = (): string[] =>
+    waiting.complete(2).map((rows) => rows.map(({ row }) => `${row.run}${row.group}${row.index}`).join(" "));
+  add("a", 0, "g", 0);
+  add("b", 0, "g", 0);
+  assert.deepEqual(complete(), []);
+  add("b", 0, "g", 1);
+  add("b", 0, "g", 2);
+  add("a", 1, "h", 0);
+  assert.deepEqual(complete(), ["ag0", "bg0 bg1 bg2"]);
+  add("c", 0, "g", 0);
+  assert.deepEqual(
+    waiting.lines.map(({ row }) => row.group),
+    ["h", "g"],
+  );
+  assert.equal(waiting.trim(2), 0);
+  assert.equal(waiting.trim(1), 1);
+  assert.deepEqual(
+    waiting.lines.map(({ row }) => row.run),
+    ["c"],
+  );
 });

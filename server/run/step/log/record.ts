@@ -339,13 +339,24 @@ export function recordStep(
   recordFaults(context);
   recordNews(context);
   recordGroups(context, selected, groups, signals);
+  for (const record of rolloutsOf(context, selected, advantages, groups))
+    context.session.recorder.append(record);
+}
+
+/** The step's own rollouts as the log has them. */
+export function* rolloutsOf(
+  context: StepContext,
+  selected: Selected,
+  advantages: StepAdvantages,
+  groups: readonly Group[],
+): Generator<RolloutRecordLog> {
   const compared = comparedColumns(advantages, selected.admitted);
   const touched = touchedRows(advantages, selected.admitted);
   const every = columnOfAdvantages(advantages.all);
   const curriculum = curriculumOf(context, selected, groups);
   for (let row = 0; row < selected.batch.rows; row++) {
     const rules = touched.get(row);
-    context.session.recorder.append({
+    yield {
       kind: "rollout",
       step: context.step,
       index: row,
@@ -359,7 +370,7 @@ export function recordStep(
         advantages: tokensOfRow(every, selected.batch, row),
         ...compared.get(row),
       },
-    });
+    };
   }
 }
 

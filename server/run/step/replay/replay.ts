@@ -13,7 +13,7 @@ import { valueAt } from "../../../core/schedule.ts";
 import type { ReplayConfig } from "../../../core/config/resolved.ts";
 import { randomStream } from "../../../lib/random.ts";
 import type { KeptRow } from "../../../methods/replay/keptRow.ts";
-import { Memory, recalibrated, taken, type DrawUnit } from "../../../methods/replay/memory.ts";
+import { Memory, pastOf, recalibrated, taken, type DrawUnit } from "../../../methods/replay/memory.ts";
 import type {
   ReplayAdmission,
   ReplayDraw,
@@ -78,6 +78,10 @@ export class Replay implements StepReplay {
     return this.rescore.from === "recomputed" && this.rescore.once;
   }
 
+  private get drawsGroups(): boolean {
+    return this.rescore.from === "recomputed" && !this.once;
+  }
+
   /** Rows of the step before them stay out of the draw: `keep` comes after. */
   keep({ clock, step }: StepContext, selected: Selected, advantages: StepAdvantages): void {
     if (!this.remembers) return;
@@ -124,8 +128,7 @@ export class Replay implements StepReplay {
         this.memory.units("group", clock.step).map(({ rows }) => rows),
       );
     const { prompts, group } = stage.config.body.rollout;
-    const whole = this.rescore.from === "recomputed" && !this.once;
-    const units = this.memory.units(whole ? "group" : "rollout", clock.step);
+    const units = this.memory.units(this.drawsGroups ? "group" : "rollout", clock.step);
     const random = randomStream(session.config.seed, "replay", step, round);
     const tasks = new Set(batch.records.map(({ task }) => task.id));
     const share = valueAt(this.config.share, clock);
@@ -169,10 +172,9 @@ export class Replay implements StepReplay {
     if (kept.length === 0) return undefined;
     const chosen = kept.map(({ at }) => rows[at]!);
     const { batch, scored, old } = await this.read(context, chosen);
-    const advantages =
-      this.rescore.from === "recomputed" && !this.once
-        ? await recomputed(context, { batch, scored, old })
-        : recordedAdvantages(Float64Array.from(kept.flatMap(({ advantages }) => [...advantages])), batch);
+    const advantages = this.drawsGroups
+      ? await recomputed(context, { batch, scored, old })
+      : recordedAdvantages(Float64Array.from(kept.flatMap(({ advantages }) => [...advantages])), batch);
     const byRow = Float64Array.from(kept, ({ at }) => weights[at]! * factor);
     const { returns = batch.columns.returns } = advantages;
     const learned = { ...batch, columns: { ...batch.columns, ...(returns && { returns }) } };
@@ -204,7 +206,7 @@ export class Replay implements StepReplay {
     const { log } = this.memory;
     if (!(log instanceof GrowingLog)) return;
     const { clock, session, stage, step } = context;
-    const { groups, problem, leftOut } = log.next(stage.config.body.rollout.group, clock.step);
+    const { groups, problem, leftOut } = log.next(stage.config.body.rollout.group, clock.step, session.run);
     if (problem !== undefined)
       session.recorder.event(
         "warning",
@@ -213,7 +215,10 @@ export class Replay implements StepReplay {
         { step, action: "Write whole rollouts of this format (docs/rollouts.md), one JSON object a line." },
       );
     if (this.rescore.from === "recomputed") await this.settle(context, groups);
-    this.memory.keep(groups.flat(), this.admits, clock.step);
+    if (!this.drawsGroups) return this.memory.keep(groups.flat(), this.admits, clock.step);
+    // The advantages of a group that is drawn whole are computed over all of it.
+    const admitted = groups.filter((rows) => rows.some((row) => this.admits(pastOf([row], clock.step))));
+    this.memory.keep(admitted.flat(), () => true, clock.step);
   }
 
   /** Computes the advantages of rows that have none of this config, whole groups at a time. */
@@ -283,28 +288,4 @@ async function known(context: StepContext, batch: Batch): Promise<Stats> {
     .get("policy")
     .score(batch, { model: "policy", channels: ["logp"] });
   return { ...stats, logp: logp.map((value, i) => (Number.isNaN(value) ? now.logp![i]! : value)) };
-}
-
-/** Measures of what was replayed. */
-export function measureReplay(
-  { memory, source }: StepReplay,
-  replayed: readonly Replayed[],
-  step: number,
-): Record<string, number> {
-  if (source.kind === "none") return {};
-  const rows = replayed.flatMap((one) => one.rows);
-  const over = (value: (row: KeptRow) => number): number =>
-    rows.reduce((sum, row) => sum + value(row), 0) / rows.length;
-  return {
-    "replay/size": memory.rows.length,
-    "replay/rows": rows.length,
-    ...(memory.log instanceof GrowingLog && {
-      "replay/read": memory.log.latest?.read ?? 0,
-      "replay/left_out": memory.log.latest?.leftOut ?? 0,
-    }),
-    ...(rows.length === 0 || source.kind === "file" ? {} : { "replay/age": over((row) => step - row.step) }),
-    ...(rows.length === 0 || rows.every(({ reward }) => Number.isNaN(reward))
-      ? {}
-      : { "replay/reward": over(({ reward }) => (Number.isNaN(reward) ? 0 : reward)) }),
-  };
 }

@@ -4,7 +4,7 @@ import type { UpdateStats } from "../../../core/policy.ts";
 import type { Replayed, Selected, StepAdvantages, StepContext, Trained } from "../context.ts";
 import { updatePolicy } from "./policyUpdates.ts";
 import type { LossPart } from "./lossParts.ts";
-import { measureReplay } from "../replay/replay.ts";
+import { measureReplay } from "../replay/measureReplay.ts";
 import { joinTrainings, selectTraining, type Training } from "./training.ts";
 
 /** The rollouts of the step that train: those that selection left out of it are not among them. */
