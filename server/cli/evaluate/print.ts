@@ -4,6 +4,7 @@ import type { Difference } from "../../analysis/evaluation/compare.ts";
 import type { Gain, Gains } from "../../analysis/evaluation/gains.ts";
 import type { Perplexities } from "../../analysis/evaluation/perplexity.ts";
 import type { Selection } from "../../analysis/evaluation/selectors/selection.ts";
+import { crossingSentence, solvedSentence } from "../../../shared/run/boundaryReport.ts";
 import { print } from "../command.ts";
 import { fixed } from "../text/terminal.ts";
 import type { Compared } from "./compared.ts";
@@ -91,25 +92,19 @@ function printDoubts({ posterior, reversed_arms: reversed, normalised }: Compare
   for (const [name, value] of Object.entries(normalised)) print(`  ${name}  ${fixed(value)}`);
 }
 
+/** What the two are called. */
+const sides = { own: "the first", other: "the second" };
+
 function printBoundary(
-  { samples, curve, crossing, crossing_share, support }: NonNullable<Compared["boundary"]>,
+  boundary: NonNullable<Compared["boundary"]>,
   { own_under_other: under, other: plain }: Perplexities,
 ): void {
-  const { preserved, expanded, shrunk, unsolved } = support;
-  print(`\nSolved within ${samples} samples`);
-  print(
-    `  by both ${preserved.length}, by the first alone ${expanded.length}, by the second alone ${shrunk.length}, by neither ${unsolved.length}`,
-  );
-  for (const one of curve)
+  print(`\n${solvedSentence(boundary, sides)}`);
+  for (const one of boundary.curve)
     print(`  pass@${String(one.k).padEnd(4)}  ${fixed(one.own)}   ${fixed(one.other)}`);
-  const often = `in ${fixed(100 * crossing_share, 0)} % of draws of the tasks`;
-  print(
-    crossing === null
-      ? `  the curves do not cross (they do ${often})`
-      : `  the curves cross (${often}): from k = ${crossing} on, the model that solves less at k = 1 solves more`,
-  );
+  print(`  ${crossingSentence(boundary, sides)}`);
   if (under !== null && plain !== null)
     print(
-      `  perplexity of the first's answers under the second: median ${fixed(under.median, 2)}; of the second's own: ${fixed(plain.median, 2)}`,
+      `  Perplexity of the first's answers under the second: median ${fixed(under.median, 2)}; of the second's own: ${fixed(plain.median, 2)}.`,
     );
 }
