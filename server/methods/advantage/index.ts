@@ -26,6 +26,7 @@ import { stepLead } from "./baselines/stepLead.ts";
 import { treeSiblings } from "./baselines/treeSiblings.ts";
 import { turnCritic } from "./baselines/turnCritic.ts";
 import { whitening } from "./scales/whitening.ts";
+import { contrast } from "./weights/contrast.ts";
 import { entropyWeight } from "./weights/entropy.ts";
 import { evidence } from "./weights/evidence.ts";
 import { phrases } from "./weights/phrases.ts";
@@ -71,4 +72,5 @@ export const tokenWeights: readonly Declaration<"token_weight">[] = [
   phrases,
   spanWeight,
   evidence,
+  contrast,
 ];
