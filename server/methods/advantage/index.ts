@@ -25,6 +25,7 @@ import { sign } from "./scales/sign.ts";
 import { stepLead } from "./baselines/stepLead.ts";
 import { treeSiblings } from "./baselines/treeSiblings.ts";
 import { turnCritic } from "./baselines/turnCritic.ts";
+import { turnProgress } from "./baselines/turnProgress.ts";
 import { whitening } from "./scales/whitening.ts";
 import { contrast } from "./weights/contrast.ts";
 import { entropyWeight } from "./weights/entropy.ts";
@@ -50,6 +51,7 @@ export const baselines: readonly Declaration<"baseline">[] = [
   bestMinusSecond,
   critic,
   turnCritic,
+  turnProgress,
   stepLead,
   monteCarlo,
   treeSiblings,
