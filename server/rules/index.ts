@@ -74,6 +74,7 @@ import { idleChoice } from "./objective/idleChoice.ts";
 import { idleClip } from "./objective/idleClip.ts";
 import { learningRateBand } from "./objective/learningRateBand.ts";
 import { untrainedHead } from "./advantage/untrainedHead.ts";
+import { unshownHint } from "./advantage/unshownHint.ts";
 import { unusedHead } from "./advantage/unusedHead.ts";
 import { unusedModel } from "./models/unusedModel.ts";
 import { idleCopy } from "./models/idleCopy.ts";
@@ -231,6 +232,7 @@ export const rules: readonly Rule[] = [
   frozenPolicy,
   idleEnter,
   routes,
+  unshownHint,
   idleReplay,
   idleChoice,
   loneArm,

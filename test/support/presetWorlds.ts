@@ -146,6 +146,7 @@ export const worlds: Readonly<Record<string, World>> = {
   "stepcoder-tests": { both: moving.both, set: tested },
   "rltf-tests": { set: tested },
   "search-r1": { tasks: "", both: ["model.context=4096"], set: searching },
+  trace: { tasks: "", both: ["model.context=4096"], set: searching },
   // The model of the run writes no searches of its own accord, so noise is seen where it must.
   zerosearch: {
     tasks: "",

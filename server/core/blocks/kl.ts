@@ -113,7 +113,7 @@ const item = entry({
   shown: made(
     value(
       teacherContext,
-      "Teacher context: what the other model reads in addition to the prompt. It is a rollout of the group that succeeded, the task's solution or answer, a field, or `{ what, field, template }`. The entry acts only where that exists. Default: nothing.",
+      "Teacher context: what the other model reads in addition to the prompt. It is a rollout of the group that succeeded or failed (sibling, wrong_sibling), the task's solution or answer, a field, or `{ what, nth, field, template }`. The entry acts only where that exists. Default: nothing.",
     ),
     (entry) => (entry === undefined ? undefined : teacherContextOf(entry)),
   ),

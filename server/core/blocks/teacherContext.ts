@@ -3,12 +3,16 @@ import { z } from "zod";
 import { param } from "../declaration.ts";
 import { refers, template } from "../references.ts";
 
-const source = z.enum(["sibling", "solution", "answer", "field"]);
+const source = z.enum(["sibling", "wrong_sibling", "solution", "answer", "field"]);
 
 const form = z.strictObject({
   what: param(
     source.default("sibling"),
-    "sibling: a rollout of the same group that succeeded; solution, answer: the task's; field: a field of its data.",
+    "sibling: a rollout of the same group that succeeded; wrong_sibling: one that failed; solution, answer: the task's; field: a field of its data.",
+  ),
+  nth: param(
+    z.number().int().min(1).default(1),
+    "Which of the siblings, in an order drawn for each rollout. Entries with 1, 2, 3 show three different ones, where there are so many.",
   ),
   field: param(refers({ to: "field" }).default("feedback"), "The field, where `what` is one."),
   template: param(

@@ -25,7 +25,9 @@ import { sign } from "./scales/sign.ts";
 import { stepLead } from "./baselines/stepLead.ts";
 import { treeSiblings } from "./baselines/treeSiblings.ts";
 import { turnCritic } from "./baselines/turnCritic.ts";
+import { turnProgress } from "./baselines/turnProgress.ts";
 import { whitening } from "./scales/whitening.ts";
+import { contrast } from "./weights/contrast.ts";
 import { entropyWeight } from "./weights/entropy.ts";
 import { evidence } from "./weights/evidence.ts";
 import { phrases } from "./weights/phrases.ts";
@@ -49,6 +51,7 @@ export const baselines: readonly Declaration<"baseline">[] = [
   bestMinusSecond,
   critic,
   turnCritic,
+  turnProgress,
   stepLead,
   monteCarlo,
   treeSiblings,
@@ -71,4 +74,5 @@ export const tokenWeights: readonly Declaration<"token_weight">[] = [
   phrases,
   spanWeight,
   evidence,
+  contrast,
 ];

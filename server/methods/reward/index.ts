@@ -1,5 +1,6 @@
 import type { Declaration } from "../../core/declaration.ts";
 import { agreement } from "./models/agreement.ts";
+import { answerProgress } from "./models/answerProgress.ts";
 import { stateProgress } from "./models/stateProgress.ts";
 import { phraseEntropy } from "./text/phraseEntropy.ts";
 import { abstain } from "./calibration/abstain.ts";
@@ -103,6 +104,7 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   rankPenalty,
   ellipticalBonus,
   stateProgress,
+  answerProgress,
   agreement,
   phraseEntropy,
   user,

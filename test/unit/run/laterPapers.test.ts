@@ -21,6 +21,7 @@ const presets: Readonly<Record<string, Small>> = {
   sdpg: { set: ["curriculum.admission.refill=none"], acts: "policy/kl/teacher@solution" },
   opsd: { set: [alone], acts: "policy/kl/reference@solution" },
   rlsd: { acts: "update/ess" },
+  rlcsd: { acts: "update/ess" },
   "async-opd": {
     set: [
       "models.teacher={ base: tiny, width: 8, layers: 1, heads: 2, hidden: 8, context: 512 }",

@@ -11,24 +11,40 @@ import { asked } from "../generate/prompts.ts";
 /** The text for each row; undefined: there is none. */
 type Texts = readonly (string | undefined)[];
 
-/** A rollout of the group that succeeded, not the row itself, drawn by chance. */
-function siblings({ session, step }: StepContext, { batch, scored }: Selected): Texts {
+/** The nth of the group's rollouts with that outcome, not the row itself, in an order drawn for the row. */
+function siblings(
+  { session, step }: StepContext,
+  { batch, scored }: Selected,
+  { what, nth }: TeacherContext,
+): Texts {
+  const { seed } = session.config;
+  const wanted = what === "sibling" ? outcome.right : outcome.wrong;
   const texts: (string | undefined)[] = [];
   for (const rows of rowsOfGroups(batch)) {
-    const right = rows.filter((row) => scored.success[row] === outcome.right);
+    const such = rows.filter((row) => scored.success[row] === wanted);
     for (const row of rows) {
-      const others = right.filter((other) => other !== row);
-      if (others.length === 0) continue;
+      const others = such.filter((other) => other !== row);
+      if (others.length < nth) continue;
       const { group, index } = batch.records[row]!;
-      const random = randomStream(session.config.seed, "shown", step, group, index);
+      const random =
+        what === "sibling"
+          ? randomStream(seed, "shown", step, group, index)
+          : randomStream(seed, "shown-wrong", step, group, index);
+      // Entries draw from the same stream: those before this one in the order are the ones that they show.
+      for (let before = 1; before < nth; before++) others.splice(random.integer(others.length), 1);
       texts[row] = batch.records[others[random.integer(others.length)]!]!.response;
     }
   }
   return texts;
 }
 
-function textsOf({ records }: Batch, { what, field }: TeacherContext, ofSiblings: () => Texts): Texts {
-  if (what === "sibling") return ofSiblings();
+function textsOf(
+  { records }: Batch,
+  entry: TeacherContext,
+  ofSiblings: (entry: TeacherContext) => Texts,
+): Texts {
+  const { what, field } = entry;
+  if (what === "sibling" || what === "wrong_sibling") return ofSiblings(entry);
   return records.map(({ task }) => {
     if (what === "field") return textField(task, field);
     return what === "solution" ? task.solution : task.answer;
@@ -85,7 +101,7 @@ function withContexts(
 export const withTeacherContext = (context: StepContext, selected: Selected): Selected => ({
   ...selected,
   batch: withContexts(context, selected.batch, (entry) =>
-    textsOf(selected.batch, entry, () => siblings(context, selected)),
+    textsOf(selected.batch, entry, (which) => siblings(context, selected, which)),
   ),
 });
 
