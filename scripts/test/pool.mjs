@@ -1,8 +1,8 @@
-// Runs jobs side by side: what waits for other processes leaves room for one more than there are processors.
+// Runs jobs side by side: what waits for other processes leaves room for two more than there are processors.
 
 /**
  * Takes the next job that may start whenever a slot is free: `processors` of those that compute, as many of those that
- * wait, and one more than `processors` in all. Jobs start in the order of the list. `done(job, result)` is called once a
+ * wait, and two more than `processors` in all. Jobs start in the order of the list. `done(job, result)` is called once a
  * job, when it ends.
  */
 export async function runPool(jobs, { processors, run, done }) {
@@ -21,5 +21,5 @@ export async function runPool(jobs, { processors, run, done }) {
       done(job, result);
     }
   };
-  await Promise.all(Array.from({ length: processors + 1 }, slot));
+  await Promise.all(Array.from({ length: processors + 2 }, slot));
 }
