@@ -4,10 +4,11 @@ import { InvalidArgumentError, Option } from "commander";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import { listPresets, presetNamed } from "../config/presets.ts";
 import { nearest } from "../lib/suggest.ts";
+import { loadConfig } from "../rules/load.ts";
 import { print, printJson, type Command } from "./command.ts";
 import { agentSkill, skillPath } from "./text/agentSkill.ts";
 import { pathText } from "./text/diagnostics.ts";
-import { configName, files, testName } from "./text/starter.ts";
+import { configName, files, testName } from "./starter/files.ts";
 
 interface Options {
   readonly from: string;
@@ -43,23 +44,32 @@ function init(folder: string, { from, agent, json }: Options): void {
     for (const file of written) print(`wrote ${pathText(file)}`);
     return print("\nNext: name the agent a server of tools (MCP): command `gradus`, argument `mcp`.");
   }
-  const written = write(folder, files(from), "Choose another folder: gradus init FOLDER.");
+  const texts = files(from, (text) => errorsOf(join(folder, configName), text));
+  const written = write(folder, texts, "Choose another folder: gradus init FOLDER.");
   if (json === true) return printJson({ preset: from, files: written });
   for (const file of written) print(`wrote ${pathText(file)}`);
-  print(`\n${nextSteps(folder).join("\n")}`);
+  print(`\n${nextSteps(folder, Object.keys(texts)).join("\n")}`);
 }
 
+const errorsOf = (file: string, text: string): number =>
+  loadConfig(file, { text }).diagnostics.filter(({ severity }) => severity === "error").length;
+
 /** What to do with what was written, one command a line. */
-function nextSteps(folder: string): string[] {
-  const config = quoted(pathText(join(folder, configName)));
+function nextSteps(folder: string, [name = configName, ...others]: readonly string[]): string[] {
+  const config = quoted(pathText(join(folder, name)));
+  const minute = name === configName ? ": about a minute on two cores" : "";
   const steps: readonly (readonly [string, string])[] = [
     [`gradus validate ${config}`, "check it before anything runs"],
     [`gradus run ${config} --dry-run`, "run one step: values of each reward term, time, memory"],
-    [`gradus run ${config}`, "train it and follow it: about a minute on two cores"],
-    [
-      `node --test ${quoted(pathText(join(folder, testName)))}`,
-      "the reward's own test (Node 22.18 or newer)",
-    ],
+    [`gradus run ${config}`, `train it and follow it${minute}`],
+    ...(others.includes(testName)
+      ? [
+          [
+            `node --test ${quoted(pathText(join(folder, testName)))}`,
+            "the reward's own test (Node 22.18 or newer)",
+          ] as const,
+        ]
+      : []),
   ];
   const width = Math.max(...steps.map(([command]) => command.length));
   return ["Next:", ...steps.map(([command, does]) => `  ${command.padEnd(width)}  ${does}`)];

@@ -70,9 +70,22 @@ export function presetNamed(id: string): Preset | undefined {
 /** Every preset, by id. */
 export const listPresets = (): readonly Preset[] => presetIds().flatMap((id) => presetNamed(id) ?? []);
 
-function readPreset(file: string): Preset {
+/** What a preset chooses itself, and after it what each that it extends does, as JSON. */
+export function presetBodies(id: string): readonly unknown[] {
+  const preset = presetNamed(id);
+  if (preset === undefined) return [];
+  const { root } = sourceOf(preset.file);
+  const above = preset.extends === null ? [] : presetBodies(preset.extends);
+  return [root === undefined ? undefined : toJson(root), ...above];
+}
+
+function sourceOf(file: string): ReturnType<typeof parseSource> {
   const origin: Omit<Origin, "range"> = { file, folder: dirname(file), via: [], layer: "preset" };
-  const { root } = parseSource(file, readFileSync(file, "utf8"), origin);
+  return parseSource(file, readFileSync(file, "utf8"), origin);
+}
+
+function readPreset(file: string): Preset {
+  const { root } = sourceOf(file);
   const header = child(root, "preset");
   const parsed = headerSchema.safeParse(header === undefined ? undefined : toJson(header));
   const title = parsed.data?.title ?? parsed.data?.papers[0];

@@ -10,7 +10,7 @@ import { loadConfig } from "../../../server/rules/load.ts";
 import { configSchema, paramsSchema } from "../../../server/config/grammar/jsonSchema.ts";
 import { pythonNames } from "../../../server/config/check/pythonNames.ts";
 import { editDistance, nearest } from "../../../server/lib/suggest.ts";
-import { files } from "../../../server/cli/text/starter.ts";
+import { files } from "../../../server/cli/starter/files.ts";
 import { methods } from "../../../server/methods/index.ts";
 
 describe("did you mean", () => {
