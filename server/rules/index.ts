@@ -93,6 +93,7 @@ import { repeatedStage } from "./stages/repeatedStage.ts";
 import { adapterRank } from "./models/adapterRank.ts";
 import { longPenalty } from "./reward/longPenalty.ts";
 import { learner } from "./models/learner.ts";
+import { paidAuthor } from "./models/paidAuthor.ts";
 import { lateEvaluation } from "./stages/lateEvaluation.ts";
 import { idleAuxiliary } from "./advantage/idleAuxiliary.ts";
 import { guidanceModel } from "./guidance/guidanceModel.ts";
@@ -173,6 +174,7 @@ export const rules: readonly Rule[] = [
   replayBlock,
   auxiliaryBlock,
   learner,
+  paidAuthor,
   knownMetric,
   successTerm,
   goldTerm,

@@ -7,6 +7,7 @@ import type { Random } from "../../lib/random.ts";
 import type { Model } from "../../core/basics.ts";
 import type { Channel } from "../../core/policy.ts";
 import type { Objective } from "../../core/loss.ts";
+import { authorObjective } from "./authorObjective.ts";
 import { learnerObjective } from "./learnerObjective.ts";
 import { modelsOf } from "../../core/channelNames.ts";
 import { Corrections } from "./corrections.ts";
@@ -118,21 +119,25 @@ const outside = ({ rollout }: StageBody): CreateContext => ({
   group: rollout.group,
 });
 
-/** A learner's model and what it learns. */
+/** The model of a learner or an author, and what it learns. */
 export interface LearnerPlan {
   /** Place in `auxiliary`. */
   readonly index: number;
+  readonly kind: "learner" | "author";
   readonly model: Model;
   readonly objective: Objective;
 }
 
-/** The learners of a stage, to be asked what they need. */
+/** The learners and authors of a stage, to be asked what they need. */
 export const plannedLearners = (body: StageBody): LearnerPlan[] =>
   body.auxiliary.flatMap((config, index) => {
     const loss = create(config.loss, outside(body));
-    return loss.kind === "learner"
-      ? [{ index, model: loss.model, objective: learnerObjective(config, outside(body)) }]
-      : [];
+    if (loss.kind !== "learner" && loss.kind !== "author") return [];
+    const objective =
+      loss.kind === "learner"
+        ? learnerObjective(config, outside(body))
+        : authorObjective(config, loss, outside(body));
+    return [{ index, kind: loss.kind, model: loss.model, objective }];
   });
 
 /** Whether the objective asks for actions that only a learner draws. */

@@ -107,7 +107,7 @@ const sharesInParts = (shares: readonly Share[]): RunningLoss => ({
 });
 
 /** Losses over the same rollouts, each times its factor. Metrics and touched tokens of the first come last, and win. */
-function mixed(parts: readonly { readonly loss: Objective; readonly factor: Scheduled }[]): Objective {
+export function mixed(parts: readonly { readonly loss: Objective; readonly factor: Scheduled }[]): Objective {
   return {
     ...together(parts.map(({ loss }) => loss)),
     ...(parts.every(({ loss }) => loss.start !== undefined) && {

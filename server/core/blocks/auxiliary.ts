@@ -20,6 +20,11 @@ const auxiliaryTrigger = z.union([
     }),
 ]);
 
+/** A further loss over an author's texts. */
+const alsoLoss = method("objective", "loss", {
+  factor: scheduled(z.number(), "Factor on this loss.", { default: 1 }),
+});
+
 const item = method("auxiliary", "loss", {
   weight: scheduled(z.number(), "Factor on the loss.", { default: 1 }),
   when: value(
@@ -34,7 +39,13 @@ const item = method("auxiliary", "loss", {
   ),
   objective: choice(
     "objective",
-    "For a learner: the loss that its model learns by. Default: `value_clipped`, a critic's loss.",
+    "For a learner or an author: the loss that its model learns by. Default: `value_clipped`, a critic's loss; for an author `clipped`.",
+  ),
+  also: list(
+    "loss",
+    alsoLoss,
+    "For an author: further losses over its texts, each multiplied by its `factor` and added to the objective.",
+    {},
   ),
   optimizer: choice("optimizer", "For `alone`: an optimiser with its own state. Default: the policy's."),
 });

@@ -47,7 +47,14 @@ const generate = entry({
     whole(0),
     "Most rounds, over all stages that share the tasks. 0: only remembers what may become a parent. Default: no limit.",
   ),
-  parents: value(whole(1), "Child tasks that a round asks for.", { default: 8 }),
+  parents: value(whole(1), "Child tasks that a round asks for: requests, each of `children` texts.", {
+    default: 8,
+  }),
+  children: value(
+    whole(1),
+    "Texts that a model writes for each child task that is asked for, each a child task of its own: a group in which the `author` of `auxiliary` compares them.",
+    { default: 1 },
+  ),
   tries: value(whole(1), "Pilot rollouts of each child task, where a gate asks for them.", { default: 8 }),
   keep: value(whole(1), "Most generated tasks that are kept. The oldest are dropped first.", {
     default: 256,

@@ -66,5 +66,22 @@ export type Auxiliary =
       /** What counts alike in the loss. */
       readonly each: "rollout" | "turn" | "step" | "token";
     }
+  /** A model that writes the step's tasks learns from how they went, a group of texts for each request. */
+  | {
+      readonly kind: "author";
+      readonly model: Model;
+      /** What a text earns: its task's mean reward, or the share of its rollouts that fail. */
+      readonly pays: "reward" | "failure";
+      /** What a text earns that gave the step no task. */
+      readonly refused: number;
+      /** Divisor of the advantages, in addition to the deviation; undefined: no deviation divides them. */
+      readonly epsilon: number | undefined;
+      /** What counts alike in the loss. */
+      readonly each: "rollout" | "token";
+      /** Updates a step. */
+      readonly updates: number;
+      /** Divergence from another model, added to the loss. */
+      readonly kl: { readonly model: Model; readonly coefficient: number } | undefined;
+    }
   /** Each sequence's gradient is clipped to a norm; Gaussian noise of `noise` × that norm is added to the sum. */
   | { readonly kind: "privacy"; readonly clip: number; readonly noise: number; readonly delta: number };

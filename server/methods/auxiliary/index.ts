@@ -1,4 +1,5 @@
 import type { Declaration } from "../../core/declaration.ts";
+import { author } from "./author.ts";
 import { corrections } from "./corrections.ts";
 import { learner } from "./learner.ts";
 import { mixing } from "./mixing.ts";
@@ -12,6 +13,7 @@ export const auxiliaries: readonly Declaration<"auxiliary">[] = [
   corrections,
   nextToken,
   learner,
+  author,
   recap,
   privacy,
   mixing,

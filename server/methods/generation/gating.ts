@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Task } from "../../core/task.ts";
 import { splitOf } from "../../core/split.ts";
 import type { GeneratedTasks } from "./generatedTasks.ts";
-import type { Child, Recipe, Refuse, RoundContext } from "./recipe.ts";
+import type { Child, Recipe, Refuse, RoundContext, TextTasks } from "./recipe.ts";
 import { lineageOf, withLineage } from "./task.ts";
 import type { Candidate, Draft, Gate } from "../../core/slots/generation.ts";
 
@@ -23,23 +23,26 @@ export function examined(
   source: GeneratedTasks,
   children: readonly Child[],
   { gates }: Recipe,
-  { fits }: Pick<RoundContext, "fits">,
+  { fits, texts }: Pick<RoundContext, "fits"> & { readonly texts?: TextTasks },
   refuse: Refuse,
 ): Waiting[] {
   const seen = new Set<string>();
-  return children.flatMap(({ draft, parents }): Waiting[] => {
+  return children.flatMap(({ draft, parents, text }): Waiting[] => {
     const [parent] = parents;
     const environment = source.environment(parent!);
     const read = environment?.read === undefined ? undefined : environment.read(draft.prompt);
     const id = draft.id ?? read?.id ?? nameOf(source.name, draft);
     const task: Task = { ...draft, id, source: source.name };
-    if (seen.has(id) || source.knows(id) || draft.prompt === parent!.prompt) {
+    const again = draft.prompt === parent!.prompt;
+    // A task in other words must not let the run train on what evaluation asks.
+    const held = splitOf(id) === "evaluate" && (draft.id ?? read?.id) !== undefined;
+    if (text !== undefined) texts?.set(text, again ? parent!.id : held ? null : id);
+    if (seen.has(id) || source.knows(id) || again) {
       refuse("the task exists already");
       return [];
     }
     seen.add(id);
-    // A task in other words must not let the run train on what evaluation asks.
-    if (splitOf(id) === "evaluate" && (draft.id ?? read?.id) !== undefined) {
+    if (held) {
       refuse("evaluation uses it", task);
       return [];
     }

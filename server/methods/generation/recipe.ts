@@ -19,6 +19,8 @@ export interface Recipe {
   readonly gates: readonly Gate[];
   /** Children a round asks for. */
   readonly parents: number;
+  /** Texts that a model writes for each of them; each is a child. */
+  readonly children: number;
   /** What lineages call the choices. */
   readonly names: { readonly transform: string; readonly author: string; readonly answer: string };
 }
@@ -35,6 +37,8 @@ export interface RoundContext {
   grade(tasks: readonly Task[]): Promise<readonly (Group | undefined)[]>;
   /** The author's pen, where it writes. */
   readonly complete: Complete;
+  /** The same pen for the children alone; default: `complete`. */
+  readonly write?: Complete;
   /** The policy's pen. */
   readonly policy: Complete;
   /** Texts as vectors, by the models of the run. */
@@ -45,7 +49,12 @@ export interface RoundContext {
 export interface Child {
   readonly draft: Draft;
   readonly parents: readonly Task[];
+  /** Which of the author's texts it is of. */
+  readonly text?: number;
 }
+
+/** The author's texts → the task that each is; null: evaluation's. A text that is missing is no task. */
+export type TextTasks = Map<number, string | null>;
 
 /** Counts a reason; a task that is named is not tried again. */
 export type Refuse = (reason: string, task?: Task) => void;

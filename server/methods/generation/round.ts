@@ -1,5 +1,5 @@
 /** One round: parents → children → answers → gates. What rolls out and what writes is given. */
-import type { Recipe, RoundContext, Child, Refuse } from "./recipe.ts";
+import type { Recipe, RoundContext, Child, Refuse, TextTasks } from "./recipe.ts";
 import type { Task } from "../../core/task.ts";
 import type { GeneratedTasks } from "./generatedTasks.ts";
 import { admitted, examined } from "./gating.ts";
@@ -16,6 +16,8 @@ export interface Round {
   readonly taken: readonly Task[];
   /** Reason → how many. */
   readonly refused: ReadonlyMap<string, number>;
+  /** Of the author's texts, in the order of requests and of the texts for each, whatever the gates said. */
+  readonly texts: ReadonlyMap<number, string | null>;
 }
 
 export async function round(source: GeneratedTasks, recipe: Recipe, context: RoundContext): Promise<Round> {
@@ -27,10 +29,11 @@ export async function round(source: GeneratedTasks, recipe: Recipe, context: Rou
     if (task !== undefined) source.refuse(task.id);
   };
   const { wanted, children } = await made(source, recipe, own, refuse);
-  const candidates = examined(source, children, recipe, own, refuse);
+  const texts: TextTasks = new Map();
+  const candidates = examined(source, children, recipe, { fits: own.fits, texts }, refuse);
   const taken = await admitted(candidates, recipe, own, refuse);
   for (const task of taken) source.take(task);
-  return { parents: wanted, taken, refused };
+  return { parents: wanted, taken, refused, texts };
 }
 
 // ───────────────────────────────────────────────────────────────── authors
@@ -46,7 +49,7 @@ async function made(
   if (transform.make === undefined && author.kind !== "program") {
     const orders = await ordersOf(source, recipe, context, refuse);
     return {
-      wanted: orders.length,
+      wanted: orders.length * recipe.children,
       children: await written(source, orders, recipe, author, context, refuse),
     };
   }
@@ -96,7 +99,7 @@ const tasksOf = (family: readonly RememberedTask[]): Task[] => family.map(({ tas
 async function written(
   source: GeneratedTasks,
   orders: readonly Order[],
-  { transform, answer }: Recipe,
+  { transform, answer, children }: Recipe,
   author: Exclude<Author, { kind: "program" }>,
   context: RoundContext,
   refuse: Refuse,
@@ -104,18 +107,20 @@ async function written(
   const { max_tokens, temperature } = author;
   const feedback = source.feedback();
   const requests = orders.map(({ parents, drawn }) => transform.ask(parents, feedback, drawn));
-  const texts = await context.complete(requests, { samples: 1, max_tokens, temperature });
-  const said = orders.flatMap((order, i): WrittenPrompt[] => {
-    const text = (texts[i]?.[0] ?? "").trim();
+  const { write = context.complete } = context;
+  const texts = await write(requests, { samples: children, max_tokens, temperature });
+  const asked = orders.flatMap((order) => Array.from({ length: children }, () => order));
+  const said = asked.flatMap((order, i): WrittenPrompt[] => {
+    const text = (texts[Math.floor(i / children)]?.[i % children] ?? "").trim();
     const prompt = text === "" || transform.take === undefined ? text : extracted(text, transform.take);
-    if (prompt !== null && prompt !== "") return [{ order, prompt }];
+    if (prompt !== null && prompt !== "") return [{ order, prompt, text: i }];
     refuse(prompt === "" ? "the author wrote nothing" : "the author's text contains no task");
     return [];
   });
   const votes = answer.kind === "vote" ? await votesOn(said, answer, author, context) : [];
-  return said.flatMap(({ order, prompt }, i): Child[] => {
+  return said.flatMap(({ order, prompt, text }, i): Child[] => {
     const draft = answered(source, order, prompt, answer, votes[i] ?? []);
-    if (typeof draft === "object") return [{ draft, parents: order.parents }];
+    if (typeof draft === "object") return [{ draft, parents: order.parents, text }];
     refuse(draft);
     return [];
   });
@@ -125,6 +130,8 @@ async function written(
 interface WrittenPrompt {
   readonly order: Order;
   readonly prompt: string;
+  /** Which of the author's texts says it. */
+  readonly text: number;
 }
 
 function votesOn(

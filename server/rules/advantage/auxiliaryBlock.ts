@@ -10,9 +10,9 @@ interface Setting {
 export const auxiliaryBlock: Rule = {
   id: "auxiliary",
   title: "Auxiliary loss with a key that is not read",
-  why: "A `joined` loss is part of the policy's optimiser steps, so it cannot have an optimiser of its own. `when.all_failed` waits for tasks whose rollouts all failed, to learn their solutions: only `use: sft` with `data: solutions` reads those.",
+  why: "A `joined` loss is part of the policy's optimiser steps, so it cannot have an optimiser of its own. `when.all_failed` waits for tasks whose rollouts all failed, to learn their solutions: only `use: sft` with `data: solutions` reads those. Only a learner and an author have an `objective` of their own, and only an author further losses (`also`).",
   check: eachStage((view, model) => {
-    view.config.body.auxiliary.forEach(({ place, objective, optimizer, when, loss }, index) => {
+    view.config.body.auxiliary.forEach(({ place, objective, also, optimizer, when, loss }, index) => {
       const path = ["auxiliary", String(index)];
       const origin = placeOf(view.body, ...path);
       const ofItem = (key: string): Path => pathIn(view, origin, "auxiliary", index, key);
@@ -32,10 +32,17 @@ export const auxiliaryBlock: Rule = {
           "A joined loss is part of the policy's optimiser steps: `optimizer` needs `place: alone`.",
           { key: "place", value: "alone" },
         );
-      if (objective !== undefined && loss.declaration.name !== "learner")
-        say("objective", "Only a learner has an objective of its own: it needs `use: learner`.", {
+      const { name } = loss.declaration;
+      if (objective !== undefined && name !== "learner" && name !== "author")
+        say(
+          "objective",
+          "Only a learner or an author has an objective of its own: it needs `use: learner` or `author`.",
+          { key: "use", value: "learner" },
+        );
+      if (also.length > 0 && name !== "author")
+        say("also", "Only an author has further losses: it needs `use: author`.", {
           key: "use",
-          value: "learner",
+          value: "author",
         });
       if (when !== "always" && when.all_failed !== undefined && loss.params["data"] !== "solutions")
         say(

@@ -20,10 +20,11 @@ interface LearnerProblem {
 }
 
 /** What keeps a learner from learning; undefined: nothing. */
-function problemOf(config: RunConfig, { model, objective }: LearnerPlan): LearnerProblem | undefined {
+function problemOf(config: RunConfig, plan: LearnerPlan): LearnerProblem | undefined {
+  const { kind, model } = plan;
   const found = config.models.find(({ name }) => name === model);
   if (model !== "policy" && found === undefined)
-    return { message: `The learner trains \`${model}\`, but there is no such model: add it to \`models\`.` };
+    return { message: `The ${kind} trains \`${model}\`, but there is no such model: add it to \`models\`.` };
   if (found?.kind === "copy")
     return {
       message: `\`${model}\` is a copy that only follows \`${found.of}\`: train \`${found.of}\` instead.`,
@@ -37,13 +38,12 @@ function problemOf(config: RunConfig, { model, objective }: LearnerPlan): Learne
     return {
       message: `\`${model}\` is frozen: write \`models.${model}: { trains: true, optimizer: … }\`.`,
     };
-  return lackingHeads(config, model, objective) ?? otherProblem(config, model, objective);
+  return lackingHeads(config, plan) ?? otherProblem(config, plan);
 }
 
 function lackingHeads(
   config: RunConfig,
-  model: string,
-  { channels }: LearnerPlan["objective"],
+  { kind, model, objective: { channels } }: LearnerPlan,
 ): LearnerProblem | undefined {
   const lack = lackOfHeads(channels, valueHeadsOf(config, model) ?? []);
   if (lack === undefined) return undefined;
@@ -54,7 +54,7 @@ function lackingHeads(
       ? `trains ${quoted(missing)}, which the model does not have`
       : `reads a value per vocabulary entry, but ${quoted(narrow)} of the model gives only one value`;
   return {
-    message: `The learner ${problem}: write \`${path.join(".")}: ${value}\`.`,
+    message: `The ${kind} ${problem}: write \`${path.join(".")}: ${value}\`.`,
     fix: { of: "config", path, value },
   };
 }
@@ -62,8 +62,7 @@ function lackingHeads(
 /** Models that the objective reads in addition to the one that learns. */
 function otherProblem(
   config: RunConfig,
-  model: string,
-  objective: LearnerPlan["objective"],
+  { kind, model, objective }: LearnerPlan,
 ): LearnerProblem | undefined {
   const { heads = [] } = objective.needs ?? {};
   const known = ["policy", ...alwaysModels, ...config.models.map(({ name }) => name)];
@@ -71,7 +70,7 @@ function otherProblem(
   if (unknown !== undefined) {
     const value = `{ polyak: { of: ${model}, tau: 0.1 } }`;
     return {
-      message: `The learner's objective reads \`${unknown}\`, but there is no such model: to make it a slow copy, write \`models.${unknown}: ${value}\`.`,
+      message: `The ${kind}'s objective reads \`${unknown}\`, but there is no such model: to make it a slow copy, write \`models.${unknown}: ${value}\`.`,
       fix: { of: "config", path: ["models", unknown], value },
     };
   }
@@ -79,7 +78,7 @@ function otherProblem(
   return lacking.length === 0
     ? undefined
     : {
-        message: `The learner's objective reads ${quoted(lacking.map(({ head }) => head))} of \`${lacking[0]!.model}\`, which has no such head.`,
+        message: `The ${kind}'s objective reads ${quoted(lacking.map(({ head }) => head))} of \`${lacking[0]!.model}\`, which has no such head.`,
       };
 }
 
@@ -105,7 +104,7 @@ function check(model: ConfigModel, view: StageView, plan: LearnerPlan): void {
 export const learner: Rule = {
   id: "learner",
   title: "Learner that cannot learn",
-  why: "A learner of `auxiliary` trains a model with an objective of its own. The model must be the policy or a model of `models` that trains, and it must have the heads that the objective uses. A model that the objective compares it with, such as a slow copy, must be in `models` too. Only learners get freshly drawn actions: with `actions: drawn`, another loss would find none, and the run would stop at its first update.",
+  why: "A learner or an author of `auxiliary` trains a model with an objective of its own. The model must be the policy or a model of `models` that trains, and it must have the heads that the objective uses. A model that the objective compares it with, such as a slow copy, must be in `models` too. Only learners get freshly drawn actions: with `actions: drawn`, another loss would find none, and the run would stop at its first update.",
   check: eachRlStage((view, model) => {
     const { body } = view.config;
     for (const plan of plannedLearners(body)) check(model, view, plan);

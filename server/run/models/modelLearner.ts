@@ -2,7 +2,6 @@
 import { withReturns } from "../../algorithm/advantages/tokenAdvantages.ts";
 import { miniBatches, selectRows } from "../../core/rows/batch.ts";
 import type { AuxiliaryConfig } from "../../core/config/resolved.ts";
-import { valueAt } from "../../core/schedule.ts";
 import { learnerObjective } from "../../algorithm/loss/learnerObjective.ts";
 import { normalised } from "../../methods/reward/models/lesson.ts";
 import { randomStream, type Random } from "../../lib/random.ts";
@@ -16,6 +15,7 @@ import type { Objective, ObjectiveInput } from "../../core/loss.ts";
 import type { Admitted, StepContext } from "../step/context.ts";
 import { joinColumns, selectScored } from "../step/score/rewardColumns.ts";
 import { drawnActions } from "./drawnActions.ts";
+import { isDue, measured, times, weightOf } from "./learning.ts";
 import { criticColumns } from "../step/score/criticValues.ts";
 import { headsOf } from "../step/score/modelScores.ts";
 import { shuffledRows } from "../step/update/policyUpdates.ts";
@@ -47,30 +47,19 @@ export class ModelLearner implements Stateful {
     this.memory = new Memory(loss.capacity, undefined);
   }
 
-  private weight({ stage, clock }: StepContext): number {
-    return valueAt((stage.config.body.auxiliary[this.index] ?? this.config).weight, clock);
-  }
-
-  private due({ clock, stage }: StepContext): boolean {
-    const { when } = this.config;
-    if (when === "always") return true;
-    if (when.every !== undefined) return (clock.stageStep + 1) % when.every === 0;
-    return when.last === undefined || clock.stageStep >= stage.config.steps - when.last;
-  }
-
   /** Remembers the step's rollouts and learns from what it remembers. @returns metrics, by their names */
   async learn(context: StepContext, admitted: Admitted): Promise<Record<string, number>> {
     if (this.loss.rollouts !== "memory") return {};
     this.remember(context, admitted);
-    const weight = this.weight(context);
-    if (weight === 0 || !this.due(context)) return {};
+    const weight = weightOf(context, this.config, this.index);
+    if (weight === 0 || !isDue(context, this.config)) return {};
     const done: UpdateStats[] = [];
     for (let round = 0; round < this.loss.updates; round++) {
       context.session.signal.throwIfAborted();
       const update = await this.update(context, round, weight);
       if (update !== undefined) done.push(update);
     }
-    return { [`learner/${this.metric}/remembered`]: this.memory.rows.length, ...this.measure(done) };
+    return { [`learner/${this.metric}/remembered`]: this.memory.rows.length, ...measured(this.metric, done) };
   }
 
   /**
@@ -78,8 +67,8 @@ export class ModelLearner implements Stateful {
    * should have said, stay what they were before its first update.
    */
   async fit(context: StepContext, { batch, scored }: Training): Promise<Record<string, number>> {
-    const weight = this.weight(context);
-    if (this.loss.rollouts !== "step" || weight === 0 || !this.due(context)) return {};
+    const weight = weightOf(context, this.config, this.index);
+    if (this.loss.rollouts !== "step" || weight === 0 || !isDue(context, this.config)) return {};
     const old = await this.old(context, batch, 0);
     const done: UpdateStats[] = [];
     for (let round = 0; round < this.loss.updates; round++) {
@@ -96,7 +85,7 @@ export class ModelLearner implements Stateful {
         if (input.weights.some((one) => one !== 0)) done.push(await this.move(context, input, weight));
       }
     }
-    return this.measure(done);
+    return measured(this.metric, done);
   }
 
   private random({ session, step }: StepContext, round: number): Random {
@@ -200,22 +189,6 @@ export class ModelLearner implements Stateful {
     return withReturns(batch, algorithm.advantages(combined, batch, stats, context.clock));
   }
 
-  private measure(updates: readonly UpdateStats[]): Record<string, number> {
-    if (updates.length === 0) return {};
-    const names = new Set(updates.flatMap(({ metrics }) => Object.keys(metrics)));
-    const mean = (of: (one: UpdateStats) => number | undefined): number => {
-      const values = updates.flatMap((one) => of(one) ?? []);
-      return values.reduce((sum, value) => sum + value, 0) / values.length;
-    };
-    return {
-      [`learner/${this.metric}/loss`]: mean(({ loss }) => loss),
-      [`learner/${this.metric}/grad_norm`]: mean(({ grad_norm }) => grad_norm),
-      ...Object.fromEntries(
-        [...names].map((name) => [`learner/${this.metric}/${name}`, mean(({ metrics }) => metrics[name])]),
-      ),
-    };
-  }
-
   save(): Saved {
     return this.memory.save();
   }
@@ -223,10 +196,3 @@ export class ModelLearner implements Stateful {
     this.memory.load(saved);
   }
 }
-
-const times = (gradients: Stats, weight: number): Stats =>
-  weight === 1
-    ? gradients
-    : Object.fromEntries(
-        Object.entries(gradients).map(([name, column]) => [name, column?.map((value) => weight * value)]),
-      );

@@ -12,18 +12,27 @@ import type { Auxiliary } from "../../core/slots/auxiliary.ts";
 import type { Saved, Stateful } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { UpdatePlan, UpdateStats, Weigh } from "../../core/policy.ts";
-import type { Admitted, Selected, StepContext, StepAdvantages, StepAuxiliary } from "../step/context.ts";
+import type {
+  Admitted,
+  AuthorTexts,
+  Selected,
+  StepContext,
+  StepAdvantages,
+  StepAuxiliary,
+} from "../step/context.ts";
 import { imitationGain } from "./mixedGradients.ts";
 import { Demonstrations, demonstrated } from "./ownLikelihood.ts";
 import { meanOf } from "../step/log/measure.ts";
 import type { Training } from "../step/update/training.ts";
 import { ModelLearner } from "../models/modelLearner.ts";
+import { PaidAuthor } from "../models/paidAuthor.ts";
 import type { LossPart } from "../step/update/lossParts.ts";
 import type { CreateContext } from "../../core/declaration.ts";
 
 export class AuxiliaryLosses implements StepAuxiliary, Stateful {
   readonly demonstrations: readonly Demonstrations[];
   readonly learners: readonly ModelLearner[];
+  private readonly authors: readonly PaidAuthor[];
   private readonly reweighting: Reweighting | undefined;
   private readonly mixture: Mixture | undefined;
   private readonly private: Extract<Auxiliary, { kind: "privacy" }> | undefined;
@@ -38,14 +47,15 @@ export class AuxiliaryLosses implements StepAuxiliary, Stateful {
       const optimizer = config.optimizer && create(config.optimizer, context);
       return [new Demonstrations(names[i]!, i, loss, config, optimizer)];
     });
-    const learning = new Map<string, number>();
-    this.learners = made.flatMap(({ config, loss }, i) => {
-      if (loss.kind !== "learner") return [];
-      const count = (learning.get(loss.model) ?? 0) + 1;
-      learning.set(loss.model, count);
-      const metric = count === 1 ? loss.model : `${loss.model}${count}`;
-      return [new ModelLearner(names[i]!, metric, i, loss, config, context)];
-    });
+    const metricOf = numbering();
+    this.learners = made.flatMap(({ config, loss }, i) =>
+      loss.kind === "learner"
+        ? [new ModelLearner(names[i]!, metricOf(loss.model), i, loss, config, context)]
+        : [],
+    );
+    this.authors = made.flatMap(({ config, loss }, i) =>
+      loss.kind === "author" ? [new PaidAuthor(metricOf(loss.model), i, loss, config, context)] : [],
+    );
     for (const { loss } of made) {
       if (loss.kind === "reweighting") this.reweighting = new Reweighting(loss.window, loss.temperature);
       if (loss.kind === "mixing") this.mixture = new Mixture(loss);
@@ -74,10 +84,15 @@ export class AuxiliaryLosses implements StepAuxiliary, Stateful {
     return imitationGain(context, train, { batch, ...part }, { batch: other, ...part });
   }
 
-  /** Before the advantages of a step: models that learn from rollouts they remember. */
+  wrote(texts: AuthorTexts): void {
+    for (const one of this.authors) if (one.loss.model === texts.model) one.wrote(texts);
+  }
+
+  /** Before the advantages of a step: models that learn from rollouts they remember, and those that wrote its tasks. */
   async learn(context: StepContext, admitted: Admitted): Promise<Record<string, number>> {
     const metrics: Record<string, number> = {};
-    for (const one of this.learners) Object.assign(metrics, await one.learn(context, admitted));
+    for (const one of [...this.learners, ...this.authors])
+      Object.assign(metrics, await one.learn(context, admitted));
     return metrics;
   }
 
@@ -206,6 +221,16 @@ export class AuxiliaryLosses implements StepAuxiliary, Stateful {
     if (states[""] !== undefined) this.reweighting?.load(of(""));
     if (states[MIXTURE] !== undefined) this.mixture?.load(of(MIXTURE));
   }
+}
+
+/** What metrics call models that train: by their names, numbered where one comes again. */
+function numbering(): (model: string) => string {
+  const seen = new Map<string, number>();
+  return (model) => {
+    const count = (seen.get(model) ?? 0) + 1;
+    seen.set(model, count);
+    return count === 1 ? model : `${model}${count}`;
+  };
 }
 
 /** No loss is called so. */

@@ -21,7 +21,7 @@ import type { Scores } from "../../algorithm/rewards/rewards.ts";
 import type { RewardColumn } from "../../core/reward.ts";
 import type { DrawnGroup } from "./generate/generate.ts";
 import type { Verdict } from "../../core/slots/curriculum.ts";
-import type { Clock } from "../../core/basics.ts";
+import type { Clock, Model } from "../../core/basics.ts";
 import type { Session } from "../loop/session.ts";
 import type { Stopwatch } from "./stopwatch.ts";
 import type { Advantages } from "../../algorithm/advantages/tokenAdvantages.ts";
@@ -159,8 +159,20 @@ export interface StepReplay {
   ): Promise<Replayed | undefined>;
 }
 
+/** What a model wrote for the tasks that join a step, and what became of it. */
+export interface AuthorTexts {
+  readonly model: Model;
+  readonly step: number;
+  /** A text a row, a request a group. */
+  readonly batch: Batch;
+  /** Row → its task; null: evaluation asks that one, so nothing is known of it; missing: no task was in the text. */
+  readonly tasks: ReadonlyMap<number, string | null>;
+}
+
 /** Losses in addition to the objective: what they learn of each step, and what they add to its updates. */
 export interface StepAuxiliary {
+  /** Takes texts whose authors may learn from what their tasks earn. */
+  wrote(texts: AuthorTexts): void;
   notice(context: StepContext, selected: Selected, advantages: StepAdvantages): Promise<void>;
   learn(context: StepContext, admitted: Admitted): Promise<Record<string, number>>;
   fit(context: StepContext, advantages: StepAdvantages): Promise<Record<string, number>>;

@@ -7,26 +7,29 @@ import { GeneratedTasks } from "../../../methods/generation/generatedTasks.ts";
 import type { Recipe } from "../../../methods/generation/recipe.ts";
 import { round, type Round } from "../../../methods/generation/round.ts";
 import { lineageOf } from "../../../methods/generation/task.ts";
-import type { Complete, Embed } from "../../../core/slots/generation.ts";
+import type { Author, Complete, Embed } from "../../../core/slots/generation.ts";
 import { randomStream } from "../../../lib/random.ts";
 import type { Task } from "../../../core/task.ts";
-import type { Group } from "../../../core/rollouts.ts";
+import type { Batch, Group } from "../../../core/rollouts.ts";
 import type { StepContext } from "../context.ts";
 import type { Recorder } from "../log/recorder.ts";
-import { draftsOf, rollOut } from "../generate/generate.ts";
-import { namedGroups } from "../../../algorithm/curriculum/namedGroups.ts";
 import { asked } from "../generate/prompts.ts";
-import { checkRoom, type RequestSender } from "./requestRoom.ts";
+import { completing, penOf } from "./pen.ts";
 import type { Session } from "../../loop/session.ts";
 import { graded, pilotGroups } from "./pilots.ts";
 import type { CreateContext } from "../../../core/declaration.ts";
+
+/** A round, with what a model of the run wrote for its children. */
+interface Made extends Round {
+  readonly written: Batch | undefined;
+}
 
 /** A round of making tasks, reported in the log; undefined where it failed, which is reported as well. */
 async function attempted(
   context: StepContext,
   source: GeneratedTasks,
   generate: GenerateConfig,
-): Promise<Round | undefined> {
+): Promise<Made | undefined> {
   try {
     const found = await once(context, source, generate);
     report(context, source, found);
@@ -53,6 +56,14 @@ export async function tasksOfStep(context: StepContext, groups: readonly Group[]
     if (!due(generate, clock.stageStep, source)) continue;
     const made = await attempted(context, source.ofStep(groups, clock), generate);
     found.push(...(made?.taken ?? []));
+    const { author } = generate;
+    if (made?.written !== undefined && author.declaration.name === "model")
+      stage.auxiliary.wrote({
+        model: String(author.params["model"]),
+        step: context.step,
+        batch: made.written,
+        tasks: made.texts,
+      });
   }
   return found;
 }
@@ -101,7 +112,7 @@ function reportArmless({ stage, session, step }: StepContext, source: string, ta
   );
 }
 
-function once(context: StepContext, source: GeneratedTasks, generate: GenerateConfig): Promise<Round> {
+async function once(context: StepContext, source: GeneratedTasks, generate: GenerateConfig): Promise<Made> {
   const { session, step, stage } = context;
   const recipe = recipeOf(generate, {
     random: randomStream(session.config.seed, "generate"),
@@ -109,8 +120,9 @@ function once(context: StepContext, source: GeneratedTasks, generate: GenerateCo
     group: stage.config.body.rollout.group,
   });
   const key = ["tasks", source.name, source.round] as const;
-  const { author } = recipe;
-  return round(source, recipe, {
+  let written: Batch | undefined;
+  const pens = pensOf(context, key, source.name, recipe.author, (batch) => (written = batch));
+  const made = await round(source, recipe, {
     random: randomStream(session.config.seed, "tasks", source.name),
     step,
     attempt: (tasks) =>
@@ -122,17 +134,25 @@ function once(context: StepContext, source: GeneratedTasks, generate: GenerateCo
       ),
     fits: (task) => fits(context, task),
     grade: (tasks) => graded(context, tasks, source.name),
-    complete:
-      author.kind === "endpoint"
-        ? author.complete
-        : penOf(context, key, {
-            source: source.name,
-            part: "author",
-            model: author.kind === "policy" ? author.model : undefined,
-          }),
-    policy: penOf(context, key, { source: source.name, part: "judge" }),
+    ...pens,
+    policy: completing(penOf(context, key, { source: source.name, part: "judge" })),
     embed: (texts, how) => context.watch.time("score", () => embedded(session, texts, how)),
   });
+  return { ...made, written };
+}
+
+/** The author's pens: for what is asked beside the children, and for the children, which `keep` takes. */
+function pensOf(
+  context: StepContext,
+  key: readonly (string | number)[],
+  source: string,
+  author: Author,
+  keep: (batch: Batch) => void,
+): { readonly complete: Complete; readonly write?: Complete } {
+  if (author.kind === "endpoint") return { complete: author.complete };
+  const model = author.kind === "policy" ? author.model : undefined;
+  const pen = penOf(context, key, { source, part: "author", model });
+  return { complete: completing(pen), write: completing(pen, keep) };
 }
 
 /** Texts, each followed by an end token, as vectors of a model. What its context does not hold is left out. */
@@ -156,6 +176,7 @@ const recipeOf = (generate: GenerateConfig, context: CreateContext): Recipe => (
   answer: create(generate.answer, context),
   gates: generate.gates.map((gate) => create(gate, context)),
   parents: generate.parents,
+  children: generate.children,
   names: {
     transform: generate.transform.declaration.name,
     author: generate.author.declaration.name,
@@ -164,42 +185,6 @@ const recipeOf = (generate: GenerateConfig, context: CreateContext): Recipe => (
       .name,
   },
 });
-
-/** The policy, or another model of the run, as author. What responses must look like (grammar, stop texts) is not asked of a task. */
-function penOf(context: StepContext, key: readonly (string | number)[], who: RequestSender): Complete {
-  const { session, stage, step, watch } = context;
-  const { part, model } = who;
-  // The reference is a snapshot of the policy's own engine.
-  const own = model === undefined || session.policy.snapshots.includes(model);
-  const writer = own ? session.policy : session.models.get(model);
-  let asked = 0;
-  return async (requests, { samples, max_tokens, temperature }) => {
-    if (requests.length === 0) return [];
-    const tasks = requests.map((prompt, i): Task => ({
-      id: `request-${i}`,
-      source: "author",
-      env: "author",
-      prompt,
-      data: {},
-    }));
-    const groups = namedGroups(
-      tasks.map((task) => ({ task, arm: "author" })),
-      new Set(),
-    );
-    const { chat, system } = stage.config.body.rollout;
-    checkRoom(tasks, writer, { chat, system }, who);
-    const purpose = [...key, part, "write", asked++, step];
-    const drafts = draftsOf(groups, samples, writer, purpose, "estimate", { chat, system });
-    const between = (): Promise<void> => watch.without(session.between);
-    const { seed } = session.config;
-    const as = own && model !== undefined ? { model } : {};
-    const decode = { max_tokens, temperature, seed, signal: session.signal, between, ...as };
-    const { records } = await watch.time("generate", () => rollOut(writer, drafts, decode));
-    return requests.map((_, i) =>
-      records.slice(i * samples, (i + 1) * samples).map(({ response }) => response),
-    );
-  };
-}
 
 function fits({ session, stage }: StepContext, task: Task): boolean {
   const { policy } = session;

@@ -121,6 +121,7 @@ const recipeOf = (transform = made(concepts, {}), more: Partial<Recipe> = {}): R
   answer: { kind: "none" },
   gates: [],
   parents: 3,
+  children: 1,
   names: { transform: "concepts", author: "policy", answer: "none" },
   ...more,
 });

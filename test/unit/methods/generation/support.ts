@@ -38,6 +38,7 @@ export const recipe = (more: Partial<Recipe> = {}): Recipe => ({
   answer: { kind: "verifier" },
   gates: [],
   parents: 4,
+  children: 1,
   names: { transform: "simplify", author: "program", answer: "verifier" },
   ...more,
 });
