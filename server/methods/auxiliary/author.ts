@@ -40,7 +40,7 @@ export const author = auxiliary({
         .strictObject({
           model: param(
             refers({ to: "model" }).min(1),
-            "The other model, e.g. a `polyak` copy of this one that lags behind.",
+            "The other model, e.g. a `polyak` copy of this one, which follows it slowly.",
           ),
           coefficient: param(z.number().nonnegative().default(0.01), "Factor on the divergence."),
         })

@@ -35,7 +35,7 @@ function problemOf(body: StageBody, model: string): Problem | undefined {
   const [one] = paid;
   if (one === undefined)
     return {
-      message: `Later steps draw the tasks of \`${first.name}\`, but an author is paid in the step it writes in: set \`joins: step\`.`,
+      message: `Later steps draw the tasks of \`${first.name}\`, but an author is rewarded in the step it writes in: set \`joins: step\`.`,
       fix: { of: first, key: "joins", value: "step" },
     };
   if (paid.some(({ generate }) => generate.children > 1)) return undefined;
@@ -66,7 +66,7 @@ function edit(model: ConfigModel, view: StageView, { of, key, value }: NonNullab
 /** An author learns from tasks of the step that it wrote, several texts for each request. */
 export const paidAuthor: Rule = {
   id: "paid-author",
-  title: "Author that is never paid",
+  title: "Author that is never rewarded",
   why: "An author of `auxiliary` trains the model that writes tasks by what these earn in the same step. So some task source must have that model as its author (`generate.author: { use: model, model: writer }`), its tasks must join the step (`joins: step`), and each request needs several texts (`children: 4`): a text learns from the others for the same request.",
   check: eachRlStage((view, model) => {
     for (const [index, { loss }] of view.config.body.auxiliary.entries())
