@@ -105,6 +105,9 @@ const making = (...names: readonly string[]): World => ({
   ]),
 });
 
+/** Another model writes tasks with the answer of the one that it is shown. */
+const authored: World = { tasks: "", plain: "tasks: [{ env: countdown }]\n" };
+
 const searching = ["rollout.shape.turns=3"];
 /** Tests are assert lines of the common data, that no program of an untrained model passes. */
 const tested = ["reward.terms.tests.field=tests"];
@@ -203,6 +206,12 @@ export const worlds: Readonly<Record<string, World>> = {
   dqo: log,
   dro: log,
   envgen: { ...making("generated"), set: ["tasks.generated.generate.every=1"] },
+  duoguard: authored,
+  "prompt-rl": authored,
+  // Steps so large that an evaluation finds the weights worse.
+  "rl-100": {
+    both: ["evaluation.every=1", "evaluation.prompts=4", "update.optimizer.lr=0.1", "steps=6"],
+  },
   eva: making("deeper", "broader"),
   ghpo: failing,
   gmpo: { both: [...moving.both, "update.mini_batch=12"] },
