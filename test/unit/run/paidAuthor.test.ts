@@ -4,10 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { authorObjective } from "../../../server/algorithm/loss/authorObjective.ts";
+import { contextOf } from "../../../server/algorithm/algorithm.ts";
+import { create } from "../../../server/core/create.ts";
+import { randomStream } from "../../../server/lib/random.ts";
 import { advantagesOf, paysOf } from "../../../server/run/models/paidAuthor.ts";
 import type { Task } from "../../../server/core/task.ts";
 import { group } from "../methods/curriculum/support.ts";
-import { batchOf, near, row } from "../support.ts";
+import { batchOf, configOf, near, row } from "../support.ts";
 import { essence, ofKind, testRun, type TestRun } from "../../support/runFolder.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-author-"));
@@ -127,4 +131,40 @@ test("advantages compare a request's texts: over their deviation, or not; a text
   const scale = Math.sqrt(1 / 24) + 0.01;
   const found = rows(0.01);
   [0.25 / scale, -0.25 / scale, 0, 0, 0].forEach((value, i) => assert.ok(near(found[i]!, value)));
+});
+
+test("an author's loss: its objective, further losses by their factors, and k3 to another model; derivatives by differences", () => {
+  const text =
+    "extends: prompt-rl\nreward: { terms: { right: equation } }\nauxiliary: [{ use: author, model: rewriter, objective: { use: dpo, beta: 0.5, anchor: first }, also: [{ use: filtered_likelihood, keep: best, factor: 0.4 }], kl: { model: first, coefficient: 0.1 } }]\n";
+  const { top } = configOf(text);
+  const [config] = top.auxiliary;
+  const context = contextOf(top, { random: randomStream(1) });
+  const loss = create(config!.loss, context);
+  assert.ok(loss.kind === "author");
+  const objective = authorObjective(config!, loss, context);
+  assert.deepEqual([objective.channels, objective.unit, objective.models], [["logp"], "group", ["first"]]);
+  const two = batchOf(["a", "a"].map((name, i) => row(name, i, { tokens: [1, 2] })));
+  const first = Float64Array.of(-1, -2, -1.5, -0.5);
+  const at = (logp: Float64Array) =>
+    objective.loss({
+      batch: two,
+      now: { logp },
+      old: { "logp:first": first },
+      advantages: new Float64Array(4),
+      weights: new Float64Array(4).fill(1),
+      factors: new Float64Array(4).fill(1 / 4),
+      rewards: { sources: [], total: Float64Array.of(1, 0), errored: new Uint8Array(2) },
+    });
+  const now = Float64Array.of(-0.8, -2.1, -1.4, -0.9);
+  const { loss: value, gradients } = at(now);
+  // The first text is the better one.
+  const margin = 0.5 * (-2.9 - -3 - (-2.3 - -2));
+  const k3 = [...now].map((logp, t) => Math.exp(first[t]! - logp) - (first[t]! - logp) - 1);
+  const expected = Math.log1p(Math.exp(-margin)) + (0.4 * 2.9) / 2 + 0.1 * mean(k3);
+  assert.ok(near(value, expected, 1e-9), `${value} against ${expected}`);
+  const h = 1e-6;
+  for (const t of now.keys()) {
+    const [up, down] = [1, -1].map((sign) => at(now.map((x, i) => (i === t ? x + sign * h : x))).loss);
+    assert.ok(Math.abs(gradients.logp![t]! - (up! - down!) / (2 * h)) < 1e-7);
+  }
 });
