@@ -74,3 +74,19 @@ test("PPO's critic with weights of its own: after the advantages, over the step'
     run.remove();
   }
 });
+
+test("a learner of the policy moves it before its own update, whose ratios are those of the moved weights", async () => {
+  const run = await finished(
+    brief,
+    "model.value_heads=[value]",
+    "objective={ use: clipped }",
+    "auxiliary=[{ use: learner, model: policy, objective: { use: value_clipped, clip: 0.5 }, each: token, capacity: 40, rows: 8, updates: 1 }]",
+  );
+  try {
+    for (const values of metricsOf(run))
+      if (typeof values["update/ratio_max"] === "number") assert.notEqual(values["update/ratio_max"], 1);
+    assert.ok(metricsOf(run).some((values) => typeof values["update/ratio_max"] === "number"));
+  } finally {
+    run.remove();
+  }
+});

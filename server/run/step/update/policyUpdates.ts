@@ -86,7 +86,7 @@ async function optimizerStep(
   const plan = {
     channels: whole.channels,
     unit,
-    fresh: fresh && others.length === 0,
+    fresh: fresh && others.length === 0 && isOf(policy.version, main.batch),
     lr_scale: lrScale,
     ...stage.auxiliary.privacy(context),
   };
@@ -94,6 +94,10 @@ async function optimizerStep(
   algorithm.updated();
   return done;
 }
+
+/** Whether these weights generated every token that trains: a learner of the policy may have moved them since. */
+const isOf = (version: number, { columns: { versions }, mask }: Batch): boolean =>
+  versions === undefined || versions.every((one, token) => mask[token] !== 1 || one === version);
 
 /** The weights as they are, seen on prompts with the responses of others, where the objective compares with these. */
 async function withMismatched({ stage, session, clock }: StepContext, batch: Batch): Promise<Batch> {
