@@ -90,3 +90,13 @@ test("a learner of the policy moves it before its own update, whose ratios are t
     run.remove();
   }
 });
+
+test("without a learner of the policy, the first update's ratios are 1: the log-probs of the rollouts are the current ones", async () => {
+  const run = await finished(brief, "objective={ use: clipped }");
+  try {
+    const ratios = metricsOf(run).map((values) => values["update/ratio_max"]);
+    assert.deepEqual([...new Set(ratios)], [1]);
+  } finally {
+    run.remove();
+  }
+});
