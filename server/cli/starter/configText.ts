@@ -92,13 +92,7 @@ function reward(choices: Choices): string {
     # Exact: 1 where the equation is right, else 0.
     correct: { use: equation }
     # A function of your own: a factor, 1 for an answer without a superfluous character, else less.
-    brevity: { use: ./${rewardName} }${combined(choices)}${
-      choices.has("reward.success")
-        ? ""
-        : `
-  # What counts as solved in pass@k.
-  success: { terms: [correct], at_least: 1 }`
-    }`;
+    brevity: { use: ./${rewardName} }${combined(choices)}${success(choices)}`;
 }
 
 const combined = (choices: Choices): string =>
@@ -111,6 +105,13 @@ const combined = (choices: Choices): string =>
   # say nothing. With a sum, let the function return null for wrong answers.
   combine: product`;
 
+const success = (choices: Choices): string =>
+  choices.has("reward.success")
+    ? ""
+    : `
+  # What counts as solved in pass@k.
+  success: { terms: [correct], at_least: 1 }`;
+
 /** The preset has terms of its own: one more says what is right. */
 const besides = (choices: Choices): string =>
   choices.has("reward.terms.correct")
@@ -118,13 +119,7 @@ const besides = (choices: Choices): string =>
     : `# In addition to the preset's terms: 1 where the equation is right, else 0.
 reward:
   terms:
-    correct: { use: equation }${
-      choices.has("reward.success")
-        ? ""
-        : `
-  # What counts as solved in pass@k.
-  success: { terms: [correct], at_least: 1 }`
-    }`;
+    correct: { use: equation }${success(choices)}`;
 
 function optimizer(choices: Choices): string {
   // Published rates are for models a thousand times as large.
