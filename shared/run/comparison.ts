@@ -4,14 +4,17 @@ import type { Json } from "../lib/json.ts";
 /** Runs that are compared at once, at most. */
 export const mostCompared = 200;
 
-/** Who wrote a value: the config's own file, an assignment (`--set`, `--seed`, `--steps`), or neither: a preset or a default. */
-export type WrittenBy = "file" | "set" | "default";
+/**
+ * Who wrote a value: the config's own file, an assignment (`--set`, `--seed`, `--steps`), or neither: a preset or a default.
+ * `unknown`: the run has recorded no config, as one that has not started.
+ */
+export type WrittenBy = "file" | "set" | "default" | "unknown";
 
 /** A key in which configs differ. `values`: an entry a run. */
 export interface ConfigDifference {
   /** As a config addresses it: items of lists by their names. */
   readonly path: string;
-  /** Without `value`: the run's config has no such key. */
+  /** Without `value`: the run's config has no such key, or is not known. */
   readonly values: readonly { readonly value?: Json; readonly by: WrittenBy }[];
 }
 

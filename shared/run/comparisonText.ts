@@ -1,6 +1,12 @@
 /** A comparison in words: the same sentences in a terminal and in a panel. */
 import { formatNumber } from "../lib/format.ts";
-import type { ComparedGroup, ComparedSeries, Comparison, HeldOutDifference } from "./comparison.ts";
+import type {
+  ComparedGroup,
+  ComparedSeries,
+  Comparison,
+  ConfigDifference,
+  HeldOutDifference,
+} from "./comparison.ts";
 import type { Json } from "../lib/json.ts";
 
 /** A, B, …, Z, AA: what a group is called in tables. */
@@ -64,6 +70,10 @@ export function configValueText(value: Json | undefined, most = 60): string {
   const text = flow(value);
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
+
+/** What a run's config has at a key. */
+export const configCellText = ({ value, by }: ConfigDifference["values"][number], most: number): string =>
+  value !== undefined ? configValueText(value, most) : by === "unknown" ? "not known" : "not there";
 
 /** As YAML writes it on one line, numbers as people do: 3e-6. */
 function flow(value: Json | undefined): string {

@@ -56,8 +56,8 @@ test(
     await workbench.screenshot("sweep-1-terminal");
     await lens(/^Compare Sweep$/).click();
     await editor.seen(panel().getByRole("heading", { name: /^Comparing 2 runs/ }), 60_000);
-    const groups = await panel().locator(".groups").innerText();
-    assert.match(groups, /lr 0\.001[^]*lr 1e-4/);
+    // The second run may not have started yet: until then the page says so, and then follows it.
+    await editor.seen(panel().locator(".groups", { hasText: /lr 0\.001[^]*lr 1e-4/ }), 90_000);
     await workbench.screenshot("sweep-2-compared");
   },
 );

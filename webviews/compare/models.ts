@@ -1,7 +1,7 @@
 /** What the page that compares runs shows, out of a comparison: charts, rows of differences, the order of runs. Pure. */
 import { metricNamed } from "../../shared/metrics/metrics.ts";
 import type { ComparedSeries, Comparison, GroupSeries, WrittenBy } from "../../shared/run/comparison.ts";
-import { configValueText, groupLetter } from "../../shared/run/comparisonText.ts";
+import { configCellText, groupLetter } from "../../shared/run/comparisonText.ts";
 import type { ChartLine, ChartModel, Format } from "../shared/chartModel.ts";
 import type { PlotValue } from "../shared/columns.ts";
 import { leadingGroups, styleOf } from "./leading.ts";
@@ -114,7 +114,12 @@ export interface DifferenceRow {
   readonly runs: readonly [string, string];
 }
 
-const notes: Readonly<Record<WrittenBy, string>> = { file: "", set: "--set", default: "default" };
+const notes: Readonly<Record<WrittenBy, string>> = {
+  file: "",
+  set: "--set",
+  default: "default",
+  unknown: "",
+};
 
 const notKept = "not kept";
 
@@ -132,11 +137,10 @@ export function differenceRows(found: Comparison): readonly DifferenceRow[] {
       rowOf(
         found,
         { kind: "config", name: path, about: "" },
-        values.map(({ value, by }) =>
-          value === undefined
-            ? { text: "not there", note: "" }
-            : { text: configValueText(value, 200), note: notes[by] },
-        ),
+        values.map((cell) => ({
+          text: configCellText(cell, 200),
+          note: cell.value === undefined ? "" : notes[cell.by],
+        })),
       ),
     ),
   ];

@@ -17,7 +17,7 @@ import { toJson } from "../../config/text/node.ts";
 import { parseSource } from "../../config/text/source.ts";
 import { isObject } from "../evidence/json.ts";
 import { treeDifferences, writes } from "./configDifference.ts";
-import { groupSeries, groupsBySeed, widest } from "./groups.ts";
+import { groupSeries, groupsBySeed, hasConfig, widest } from "./groups.ts";
 import { armDifferences, heldOutDifferences, type Examined } from "./heldOut.ts";
 import { partsText, runLabel } from "./label.ts";
 import { sourceDifferences } from "./sourceDifference.ts";
@@ -65,16 +65,25 @@ export async function compareRuns(
 }
 
 function comparedRuns(runs: readonly RunFacts[], groups: readonly (readonly number[])[]): ComparedRun[] {
-  const first = runs[0]?.config ?? {};
-  return runs.map(({ id, name, config, step, sources }, at) => ({
-    id,
-    name,
-    label: at === 0 ? name : runLabel(config, first) || name,
-    seed: typeof config["seed"] === "number" ? config["seed"] : null,
-    group: groups.findIndex((group) => group.includes(at)),
-    step,
-    sources: sources !== undefined,
-  }));
+  const first = runs[0]!;
+  return runs.map((run, at) => {
+    const { id, name, config, step, sources } = run;
+    return {
+      id,
+      name,
+      label: at === 0 ? name : toldFrom(first, run) || name,
+      seed: typeof config["seed"] === "number" ? config["seed"] : null,
+      group: groups.findIndex((group) => group.includes(at)),
+      step,
+      sources: sources !== undefined,
+    };
+  });
+}
+
+/** In a few words; empty where both say the same, or the first says nothing. */
+function toldFrom(first: RunFacts, run: RunFacts, of = (config: JsonObject): JsonObject => config): string {
+  if (!hasConfig(run)) return run.imported ? "" : "not started";
+  return hasConfig(first) ? runLabel(of(run.config), of(first.config)) : "";
 }
 
 /** All in buckets of one width, so that lines next to each other are means of as many steps. */
@@ -101,10 +110,9 @@ function labelled(
 ): readonly ComparedGroup[] {
   const first = runs[0]!;
   const plain = groups.map(([at = 0], group) => {
-    const { config, name } = runs[at]!;
-    const label =
-      group === 0 ? assigned(differences) : runLabel(withoutSeed(config), withoutSeed(first.config));
-    return label || name;
+    const run = runs[at]!;
+    const label = group === 0 ? assigned(differences) : toldFrom(first, run, withoutSeed);
+    return label || run.name;
   });
   return groups.map((group, at) => {
     const label = plain[at]!;
@@ -130,16 +138,23 @@ function configDifferences(runs: readonly RunFacts[]): ConfigDifference[] {
   const written = runs.map(({ set }) =>
     set.map((one) => segments(one.slice(0, Math.max(0, one.indexOf("="))))),
   );
-  return treeDifferences(runs.map(({ config }) => config))
+  const known = runs.filter(hasConfig);
+  return treeDifferences(known.map(({ config }) => config))
     .filter(({ path }) => path !== "seed" && path !== "name")
+    .map(({ path, values }) => ({
+      path,
+      values: runs.map((run) => (hasConfig(run) ? values[known.indexOf(run)] : undefined)),
+    }))
     .map(({ path, values }) => {
       const parts = segments(path);
       const by = (run: number): WrittenBy =>
-        written[run]!.some((one) => one.every((part, i) => parts[i] === part))
-          ? "set"
-          : writes(authored[run], parts)
-            ? "file"
-            : "default";
+        !hasConfig(runs[run]!)
+          ? "unknown"
+          : written[run]!.some((one) => one.every((part, i) => parts[i] === part))
+            ? "set"
+            : writes(authored[run], parts)
+              ? "file"
+              : "default";
       return {
         path,
         values: values.map((value, run) => ({ ...(value === undefined ? {} : { value }), by: by(run) })),
@@ -154,8 +169,9 @@ function authoredTree(text: string): Json | undefined {
 }
 
 function notesOf(runs: readonly RunFacts[], groups: readonly (readonly number[])[]): string[] {
-  const without = runs.filter(({ sources, imported }) => sources === undefined && !imported);
+  const without = runs.filter((run) => run.sources === undefined && !run.imported && hasConfig(run));
   const imported = runs.filter((run) => run.imported);
+  const unknown = runs.filter((run) => !hasConfig(run));
   const shorter = groups.filter((group) => new Set(group.map((at) => runs[at]!.step)).size > 1);
   const single = groups.filter(({ length }) => length === 1).length;
   return [
@@ -163,6 +179,11 @@ function notesOf(runs: readonly RunFacts[], groups: readonly (readonly number[])
       ? []
       : [
           `${without.length === runs.length && runs.length > mostNamed ? `None of the ${runs.length} runs kept its sources` : `${names(without)} kept no sources`}: whether rewards or data differ is not known.`,
+        ]),
+    ...(unknown.length === 0
+      ? []
+      : [
+          `${names(unknown)} recorded no config${unknown.some((run) => !run.imported) ? " yet" : ""}: only those of the others are compared.`,
         ]),
     ...(imported.length === 0
       ? []

@@ -14,7 +14,13 @@ interface Grouped {
 
 const seedless = ({ seed: _seed, name: _name, ...rest }: JsonObject): JsonObject => rest;
 
-/** Places of runs, in the order in which they are given. A run whose rewards or data are others is another experiment. */
+/** A run's config is recorded as it starts; until then it says nothing. */
+export const hasConfig = ({ config }: Pick<Grouped, "config">): boolean => Object.keys(config).length > 0;
+
+/**
+ * Places of runs, in the order in which they are given. A run whose rewards or data are others is another experiment, and so
+ * is one whose config is not known.
+ */
 export function groupsBySeed(runs: readonly Grouped[]): readonly (readonly number[])[] {
   const groups: number[][] = [];
   const trees = runs.map(({ config }) => seedless(config));
@@ -23,7 +29,7 @@ export function groupsBySeed(runs: readonly Grouped[]): readonly (readonly numbe
     const same = groups.find(([first]) => {
       const [own, other] = [keys[at], keys[first!]];
       const alike = own === undefined || other === undefined || own === other;
-      return alike && isDeepStrictEqual(trees[at], trees[first!]);
+      return alike && hasConfig(runs[at]!) && isDeepStrictEqual(trees[at], trees[first!]);
     });
     if (same === undefined) groups.push([at]);
     else same.push(at);

@@ -1,7 +1,7 @@
 /** Runs next to each other as text that fits 80 columns: sources first, then configs, then how they went. Pure. */
 import type { ComparedSeries, Comparison, WrittenBy } from "../../../shared/run/comparison.ts";
 import {
-  configValueText,
+  configCellText,
   groupLetter,
   groupText,
   heldOutSentence,
@@ -79,7 +79,12 @@ const sources = (found: Comparison): string[] =>
     ),
   );
 
-const by: Readonly<Record<WrittenBy, string>> = { file: "", set: " (--set)", default: " (default)" };
+const by: Readonly<Record<WrittenBy, string>> = {
+  file: "",
+  set: " (--set)",
+  default: " (default)",
+  unknown: "",
+};
 
 const config = (found: Comparison): string[] =>
   found.config.flatMap(({ path, values }) =>
@@ -87,8 +92,8 @@ const config = (found: Comparison): string[] =>
       path,
       holders(
         found,
-        values.map(({ value, by: writer }) =>
-          value === undefined ? "not there" : `${configValueText(value, 2 * cellWidth)}${by[writer]}`,
+        values.map(
+          (cell) => `${configCellText(cell, 2 * cellWidth)}${cell.value === undefined ? "" : by[cell.by]}`,
         ),
       ),
     ),

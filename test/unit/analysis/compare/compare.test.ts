@@ -251,3 +251,41 @@ test("a comparison: groups with labels, who wrote what differs, and what limits 
   assert.match(found.notes.join("\n"), /shortest run/);
   assert.match(found.notes.join("\n"), /1 group of 2 has one seed/);
 });
+
+test("a run that has not started says nothing of its config: it is another group, and differs in no key", async () => {
+  const lr = { update: { optimizer: { use: "adamw", lr: 3e-6 } } };
+  const unstarted = {
+    step: -1,
+    config: {},
+    authored: "",
+    sources: undefined,
+    last: undefined,
+    prompts: null,
+  };
+  const runs = [facts("a", {}), facts("b", lr), facts("c", {}, unstarted), facts("d", {}, unstarted)];
+  const found = await compareRuns(runs, []);
+  assert.deepEqual(
+    found.groups.map(({ label, runs: own }) => [label, own]),
+    [
+      ["sums", [0]],
+      ["lr 3e-6", [1]],
+      ["not started", [2]],
+      ["not started", [3]],
+    ],
+  );
+  assert.deepEqual(
+    found.config.map(({ path, values }) => [path, values.map(({ value }) => value)]),
+    [["update.optimizer.lr", [1e-5, 3e-6, undefined, undefined]]],
+  );
+  assert.match(
+    found.notes.join("\n"),
+    /^c, d recorded no config yet: only those of the others are compared/m,
+  );
+  assert.doesNotMatch(found.notes.join("\n"), /kept no sources/);
+  const first = await compareRuns([facts("c", {}, unstarted), facts("a", {})], []);
+  assert.deepEqual(first.config, []);
+  assert.deepEqual(
+    first.groups.map(({ label }) => label),
+    ["sums", "sums"],
+  );
+});
