@@ -66,6 +66,7 @@ export const curriculumPresets: Readonly<Record<string, Short>> = {
   },
   "alp-gmm": { text: box, set: points },
   "balanced-filtering": {},
+  bots: { text: prompts },
   "bayesian-mixture": pilot,
   clpo: { ...own, set: ["tasks.simpler.generate.author=program", "tasks.other.generate.author=program"] },
   "codev-r1": {},
@@ -95,6 +96,7 @@ export const curriculumPresets: Readonly<Record<string, Short>> = {
   "mopps-threshold": { text: prompts },
   pcl: { text: "curriculum: { arms: { use: prompt, pool: 12 } }\n" },
   nft: {},
+  ngu: { set: ["curriculum.budget.rounds=3"] },
   "pcl-value-model": {
     text: "models: { value: { base: tiny, width: 16, layers: 1, heads: 2, hidden: 32, context: 96 } }\ncurriculum: { arms: { use: prompt, pool: 12 } }\n",
   },
@@ -105,6 +107,7 @@ export const curriculumPresets: Readonly<Record<string, Short>> = {
   "rif-rft": {},
   "rlpr-filter": {},
   sari: { text: "curriculum: { arms: { use: prompt, pool: 12 }, estimator: { samples: 2 } }\n" },
+  "scale-rl": { text: prompts },
   sec: {},
   "sec-released": {},
   self: {},

@@ -3,8 +3,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { replay } from "../../../../server/analysis/history/replay.ts";
 import { whatIf } from "../../../../server/analysis/history/whatIf.ts";
-import { shortRun } from "../../../support/curriculumPresets.ts";
+import { listPresets } from "../../../../server/config/presets.ts";
+import { curriculumPresets, shortRun } from "../../../support/curriculumPresets.ts";
 import { assertReplays, replayedRun, tinyRun, twoLengths } from "../../../support/replayedRun.ts";
+
+test("every preset with a curriculum has a short run, which the long tests replay", () => {
+  const own = listPresets().filter(({ slots }) => slots.includes("curriculum"));
+  assert.deepEqual(
+    own.map(({ id }) => id).filter((id) => curriculumPresets[id] === undefined),
+    [],
+  );
+});
 
 // Groups alone; mixtures over points of a box, and tries of the sampler; rollouts that try every arm, and block after block;
 // angles, and values, that a model shows; passes in a fixed order before another stage; arms that leave.
