@@ -45,11 +45,7 @@ const line = ({ title, status, presets }: Paper): string =>
 
 function whole({ title, arxiv, status, presets, commands, follows }: Paper): string {
   const facts = [
-    ...(status !== "none"
-      ? [`status: ${status}`]
-      : follows === undefined
-        ? ["Gradus has nothing of it yet."]
-        : []),
+    status === "none" ? "Gradus has nothing of it." : `status: ${status}`,
     ...(presets.length === 0 ? [] : [`presets: ${presets.join(", ")}`]),
     ...commands,
     ...(follows?.split("\n") ?? []),
