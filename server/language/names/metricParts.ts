@@ -1,14 +1,11 @@
 /** The names inside a metric's name: `curriculum/countdown/3/share` speaks of the task `countdown`. */
 import type { Metric } from "../../../shared/metrics/metric.ts";
 import { metrics } from "../../../shared/metrics/metrics.ts";
-import type { NameKind } from "./naming.ts";
+import type { NameKind, NamePart } from "./naming.ts";
 
-interface MetricPart {
+interface MetricPart extends Omit<NamePart, "kind"> {
   /** `arm`: the whole arm, of which a task's name is the beginning. */
   readonly kind: NameKind | "arm";
-  readonly name: string;
-  /** Characters from the metric's beginning. */
-  readonly start: number;
 }
 
 const holes: Readonly<Record<string, NameKind | "arm">> = { term: "term", model: "model", arm: "arm" };

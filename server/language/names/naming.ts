@@ -5,6 +5,14 @@ import { kindOf, unwrapped } from "../../config/check/values.ts";
 
 export type NameKind = "stage" | "task" | "term" | "model" | "head";
 
+/** A name inside a longer text. */
+export interface NamePart {
+  readonly kind: NameKind;
+  readonly name: string;
+  /** Characters from the text's beginning. */
+  readonly start: number;
+}
+
 /** As messages call them. */
 export const words: Readonly<Record<NameKind, string>> = {
   stage: "stage",
@@ -14,7 +22,7 @@ export const words: Readonly<Record<NameKind, string>> = {
   head: "value head",
 };
 
-/** What a method's parameter names, alone or in a list: its declaration says so. */
+/** What a value names, alone or in a list: its declaration says so. */
 export function namedBy(schema: z.ZodType): NameKind | undefined {
   const inner = unwrapped(schema);
   const kind = kindOf(inner);

@@ -3,9 +3,10 @@ import type { Range } from "../../lib/lines.ts";
 import { chosenOf, longForm, nameOf } from "../../config/check/method.ts";
 import { child, entry, textOf, type SourceNode } from "../../config/text/node.ts";
 import { isSchema } from "../../config/check/values.ts";
-import { chosenMethod, type Spot } from "../spot.ts";
+import { chosenMethod, schemaOf, type Spot } from "../spot.ts";
 import { lastKey, visits, type Visit } from "../walk.ts";
-import { namedBy, type NameKind } from "./naming.ts";
+import { addressParts } from "./addressParts.ts";
+import { namedBy, type NameKind, type NamePart } from "./naming.ts";
 import { readMetric } from "./metricParts.ts";
 
 export interface Occurrence {
@@ -77,6 +78,7 @@ class Collector implements Names {
     }
     if (lastKey(path) === "value_heads") this.head(visit);
     if (path.at(-1) === "metric" && ofCondition(path)) this.metric(node);
+    if (path.length === 2 && path[0] === "sweep" && path[1] === "parameters") this.addressed(visit);
     const kind = referenceKind(visit);
     if (kind !== undefined) this.named(kind, "reference", node);
   }
@@ -147,13 +149,28 @@ class Collector implements Names {
     if (name === undefined) return;
     const range = this.bare(node.origin.range, name);
     this.metrics.push({ name, range });
-    // Where quotes or escapes hide the characters, parts of the name have no places of their own.
-    if (range.end.character - range.start.character !== name.length) return;
-    for (const { kind, name: part, start } of readMetric(name, this.tasks)?.parts ?? []) {
-      if (kind === "arm") continue;
-      const from = { line: range.start.line, character: range.start.character + start };
-      const place = { start: from, end: { ...from, character: from.character + part.length } };
-      this.add({ kind, name: part, role: "reference", range: place, whole: range });
+    const parts = readMetric(name, this.tasks)?.parts ?? [];
+    this.parts(
+      name,
+      range,
+      parts.flatMap((part) => (part.kind === "arm" ? [] : [{ ...part, kind: part.kind }])),
+    );
+  }
+
+  /** A map whose keys are addresses of other keys. */
+  private addressed({ node }: Visit): void {
+    if (node.kind !== "map") return;
+    for (const [address, { key }] of node.entries)
+      this.parts(address, this.bare(key.range, address), addressParts(address));
+  }
+
+  private parts(text: string, whole: Range, parts: readonly NamePart[]): void {
+    // Where quotes or escapes hide the characters, parts of the text have no places of their own.
+    if (whole.end.character - whole.start.character !== text.length) return;
+    for (const { kind, name, start } of parts) {
+      const from = { line: whole.start.line, character: whole.start.character + start };
+      const range = { start: from, end: { ...from, character: from.character + name.length } };
+      this.add({ kind, name, role: "reference", range, whole });
     }
   }
 
@@ -200,27 +217,8 @@ const spanning = (key: Range, value: SourceNode): Range => ({
   end: value.origin.range.end,
 });
 
-/** What kind of name the value of a place is, where it is one. */
-function referenceKind({ path, node, parent }: Visit): NameKind | undefined {
-  if (node.kind !== "scalar") return undefined;
-  const keys = path.filter((step) => typeof step === "string");
-  const [last, before] = [keys.at(-1), keys.at(-2)];
-  if (last === "terms" && before === "success") return "term";
-  if (last === "tasks" && keys.at(-3) === "terms") return "task";
-  if (last === "from" && before === "generate") return "task";
-  if (last === "model" && keys.includes("kl") && (before === "kl" || /^\d+$/.test(before ?? "")))
-    return "model";
-  if (last === "stage" && (before === "merge" || before === "alternate")) return "stage";
-  if ((last === "trains" && typeof path.at(-2) !== "string") || (last === "models" && before === "on_enter"))
-    return keys[0] === "stages" ? "model" : undefined;
-  if (last === "of" && (before === "ema" || before === "polyak")) return "model";
-  // A parameter, or an item of one that takes a list.
-  const holder = typeof path.at(-1) === "number" ? parent?.parent : parent;
-  return last === undefined || holder?.spot === undefined ? undefined : parameterKind(holder, last);
-}
-
-function parameterKind({ spot }: Visit, key: string): NameKind | undefined {
-  if (spot?.kind !== "shape" || spot.shape.kind !== "slot" || key in spot.shape.own) return undefined;
-  const schema = chosenMethod(spot)?.params.shape[key];
-  return isSchema(schema) ? namedBy(schema) : undefined;
+/** What kind of name the value of a place is, where the grammar says that it is one. */
+function referenceKind({ node, spot }: Visit): NameKind | undefined {
+  const schema = node.kind !== "scalar" || spot === undefined ? undefined : schemaOf(spot);
+  return schema === undefined ? undefined : namedBy(schema);
 }
