@@ -6,6 +6,8 @@ export type Reference =
   /** `also`: models that every run has. */
   | { readonly to: "model"; readonly also?: readonly string[] }
   | { readonly to: "task" | "term" | "head" | "stage" | "snapshot" }
+  /** What an entry of `kl` shows its model: `sibling`, `wrong_sibling-2`. */
+  | { readonly to: "shown" }
   /** A file, relative to the config that writes it, by the ends of its name. `also`: what comes along, and is no file. */
   | { readonly to: "file"; readonly ends: readonly string[]; readonly also?: readonly string[] }
   /** A field of the task's data; `{field}` in a template. `fields`: where the environment makes them. */

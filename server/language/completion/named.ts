@@ -55,6 +55,8 @@ export function namedAt(around: Surroundings): (reference: Reference) => readonl
         return names().snapshots.map((name) => offerOf(name, "name", "snapshot"));
       case "head":
         return names().heads.map((name) => offerOf(name, "name", "value head"));
+      case "shown":
+        return names().shown.map((name) => offerOf(name, "name", "shown by an entry of kl"));
       case "file":
         return [
           ...fileOffers(cursor.before, folder, reference.ends),

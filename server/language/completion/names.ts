@@ -1,5 +1,6 @@
 /** The names that a config gives to things, read off a tree that may be half-written and off the one last resolved. */
 import { expandedMetrics } from "../../../shared/metrics/metrics.ts";
+import { teacherContext, teacherContextNames, teacherContextOf } from "../../core/blocks/teacherContext.ts";
 import { chosenOf, longForm, nameOf } from "../../config/check/method.ts";
 import { child, textOf, toJson, type SourceNode } from "../../config/text/node.ts";
 import { environmentOf } from "../../rules/tasks/environments.ts";
@@ -15,6 +16,8 @@ export interface Names {
   readonly heads: readonly string[];
   readonly arms: readonly string[];
   readonly auxiliaries: readonly string[];
+  /** What entries of `kl` show their models. */
+  readonly shown: readonly string[];
   /** The k of each pass@k. */
   readonly passAt: readonly number[];
 }
@@ -38,6 +41,7 @@ export function namesIn(own: Tree, merged: Tree, folder: string): Names {
       itemsOf(child(tree, "tasks")).flatMap((task) => armsOf(task, folder, difficulty.includes("none"))),
     ),
     auxiliaries: each((tree) => itemsOf(child(tree, "auxiliary")).flatMap((item) => usedBy(item) ?? [])),
+    shown: each((tree) => shownBy(itemsOf(child(tree, "kl")))),
     passAt: trees.flatMap((tree) =>
       itemsOf(child(child(tree, "evaluation"), "pass_at")).flatMap((item) =>
         item.kind === "scalar" && typeof item.value === "number" ? item.value : [],
@@ -54,6 +58,15 @@ const usedBy = (node: SourceNode): string | undefined => textOf(node) ?? textOf(
 
 const headsOf = (model: Tree): string[] =>
   itemsOf(child(model, "value_heads")).flatMap((head) => textOf(head) ?? textOf(child(head, "name")) ?? []);
+
+function shownBy(entries: readonly SourceNode[]): string[] {
+  const contexts = entries.map((item) => {
+    const written = child(item, "shown");
+    const read = teacherContext.safeParse(written === undefined ? undefined : toJson(written));
+    return { shown: read.success ? teacherContextOf(read.data) : undefined };
+  });
+  return teacherContextNames(contexts).filter((name) => name !== undefined);
+}
 
 /** The file that a task's lines lie in, if it is one of a dataset. */
 export function datasetOf(task: Tree, folder: string): FileRows | undefined {

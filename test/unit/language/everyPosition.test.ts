@@ -76,7 +76,7 @@ const unknowable: readonly (readonly [RegExp, "key" | "value", string])[] = [
   [/^models\.[^.]+$/, "key", "what the model is called"],
   [/value_heads\[\](?:\.name)?$/, "value", "what the head is called"],
   [/^(?:stages\[\]\.)?tasks\[\]\.(?:prompt|begin|answer|solution)$/, "value", "words to a model"],
-  [/\.(?:request|template|ask)$|^rollout\.shape\.feedback$/, "value", "words to a model"],
+  [/\.(?:request|template|ask|between)$|^rollout\.shape\.feedback$/, "value", "words to a model"],
   [/\.generate\..*\.levels\[\]$/, "value", "words to a model"],
   [/\.(?:pattern|take|yes|forbid)$/, "value", "a pattern of one's own"],
   [/^rollout\.(?:stop\[\]|steps)$/, "value", "text of an answer"],

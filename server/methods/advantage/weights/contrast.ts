@@ -14,9 +14,15 @@ const params = z.object({
     refers({ to: "model", also: ["reference"] }).default("reference"),
     "The teacher; entries of `kl` with this model say what it reads (`shown`), and may have the coefficient 0.",
   ),
-  right: param(z.string().default("sibling"), "What the entry with the right hint shows, as for `evidence`."),
+  right: param(
+    refers({ to: "shown" }).default("sibling"),
+    "What the entry with the right hint shows, as for `evidence`.",
+  ),
   wrong: param(
-    z.array(z.string()).min(1).default(["wrong_sibling"]),
+    z
+      .array(refers({ to: "shown" }))
+      .min(1)
+      .default(["wrong_sibling"]),
     "What the entries with wrong hints show; the second of a kind is `wrong_sibling-2`. A rollout is compared with those that it has.",
   ),
   tau: param(z.number().positive().default(0.02), "τ, the gap at which the contrast is near its bound."),

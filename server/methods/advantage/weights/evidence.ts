@@ -18,7 +18,7 @@ export const evidence = tokenWeight({
       "The teacher; an entry of `kl` with this model says what it reads (`shown`), and may have the coefficient 0.",
     ),
     shown: param(
-      z.string().default("solution"),
+      refers({ to: "shown" }).default("solution"),
       "What that entry shows: `solution`, `answer`, `sibling` or `field`; the second of a kind in other words is `solution-2`.",
     ),
     clip: param(z.number().min(0).lt(1).default(0.2), "ε, the bound on the factor's distance from 1."),
