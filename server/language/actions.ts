@@ -2,7 +2,7 @@
 import { CodeActionKind, type CodeAction, type Diagnostic as LspDiagnostic } from "vscode-languageserver";
 import type { Range } from "../lib/lines.ts";
 import type { Diagnostic, TextEdit } from "../config/check/diagnostic.ts";
-import { fixAll, preferredFixes } from "../rules/fixAll.ts";
+import { fixAll, preferredFixes, type Known } from "../rules/fixAll.ts";
 import { touch, wholeEdit } from "../config/text/textEdits.ts";
 
 /** `source.fixAll`, by the name under which an editor can ask for ours alone. */
@@ -14,7 +14,7 @@ export interface CodeActionRequest {
   /** Kinds that the editor wants; undefined: all. */
   readonly only: readonly string[] | undefined;
   /** A Gradus config, whose fixes may reveal other diagnostics; undefined: each fix is applied as it is. */
-  readonly config: { readonly file: string; readonly text: string } | undefined;
+  readonly config: { readonly file: string; readonly text: string; readonly known: Known } | undefined;
 }
 
 export function actions(
@@ -55,7 +55,7 @@ function everything(diagnostics: readonly Diagnostic[], { uri, config }: CodeAct
   const edits: readonly TextEdit[] =
     config === undefined
       ? chosen.flatMap(({ edits }) => edits)
-      : wholeEdit(config.text, fixAll(config.file, config.text));
+      : wholeEdit(config.text, fixAll(config.file, config.text, config.known));
   return edits.length === 0
     ? []
     : [

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { TextDocument } from "vscode-languageserver-textdocument";
 import { isConfigName } from "../config/configKind.ts";
 import { loadConfig, type LoadedConfig } from "../rules/load.ts";
+import type { Known } from "../rules/fixAll.ts";
 import type { SourceNode } from "../config/text/node.ts";
 import { language } from "../../shared/editor/contributions.ts";
 import { readFrameworkDocument, type FrameworkDocument } from "../frameworks/index.ts";
@@ -20,6 +21,8 @@ export interface OpenConfig {
   readonly file: string;
   /** The document's own tree. */
   readonly root: SourceNode | undefined;
+  /** What `loaded` was found with, next to the text. */
+  readonly known: Known;
   readonly loaded: LoadedConfig;
   /** As it last was without a syntax error: what completion goes by while a line is half-written. */
   readonly whole: LoadedConfig;
@@ -51,11 +54,12 @@ export class OpenConfigs {
 
   /** The config as it is, read again only when its text or something it depends on has changed. */
   get(document: TextDocument): OpenConfig {
-    const known = this.read.get(document.uri);
-    if (known?.version === document.version) return known;
+    const before = this.read.get(document.uri);
+    if (before?.version === document.version) return before;
     const text = document.getText();
     const file = pathOf(document.uri);
-    const loaded = loadConfig(file, { text, models: this.facts?.of(document.uri) ?? modelFacts, engineKeys });
+    const known = { models: this.facts?.of(document.uri) ?? modelFacts, engineKeys };
+    const loaded = loadConfig(file, { text, ...known });
     const broken = loaded.diagnostics.some(({ rule }) => rule === "syntax");
     const config: OpenConfig = {
       uri: document.uri,
@@ -63,9 +67,10 @@ export class OpenConfigs {
       text,
       file,
       root: loaded.source,
+      known,
       loaded,
-      whole: broken ? (known?.whole ?? loaded) : loaded,
-      wholeText: broken ? (known?.wholeText ?? text) : text,
+      whole: broken ? (before?.whole ?? loaded) : loaded,
+      wholeText: broken ? (before?.wholeText ?? text) : text,
     };
     this.read.set(document.uri, config);
     return config;

@@ -1,13 +1,16 @@
 /** Applies every preferred fix: what `source.fixAll` does to a text. */
 import type { Diagnostic, Fix } from "../config/check/diagnostic.ts";
 import { applyEdits, touch } from "../config/text/textEdits.ts";
-import { loadConfig } from "./load.ts";
+import { loadConfig, type LoadOptions } from "./load.ts";
 
 /** A fix can reveal another diagnostic, which the next round fixes. More rounds than these would mean two fixes that undo each other. */
 const rounds = 8;
 
-export const fixAll = (file: string, text: string): string =>
-  fixRounds(text, (now) => loadConfig(file, { text: now }).diagnostics);
+/** What diagnostics are found with, next to the text. */
+export type Known = Pick<LoadOptions, "models" | "engineKeys">;
+
+export const fixAll = (file: string, text: string, known: Known): string =>
+  fixRounds(text, (now) => loadConfig(file, { text: now, ...known }).diagnostics);
 
 /** Fixes what `check` finds, and what that reveals, until nothing is left to fix. */
 export function fixRounds(

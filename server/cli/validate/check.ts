@@ -97,7 +97,8 @@ function checkOwn(file: string, path: string, text: string, { set, fix }: CheckO
       ...(other === undefined ? {} : { other }),
     };
   }
-  const edited = fix ? fixAll(path, text) : text;
+  const known = { models: modelFacts, engineKeys };
+  const edited = fix ? fixAll(path, text, known) : text;
   const fixed = write(path, text, edited);
   return {
     file,
@@ -105,8 +106,7 @@ function checkOwn(file: string, path: string, text: string, { set, fix }: CheckO
     diagnostics: allDiagnostics(path, {
       text: edited,
       set,
-      models: modelFacts,
-      engineKeys,
+      ...known,
       trials: "combinations",
     }),
     fixed,
