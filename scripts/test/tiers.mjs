@@ -36,7 +36,7 @@ export const tiers = [
   { name: "workbench", file: 300, waits: true, needs: "workbench" },
   { name: "webview", file: 300, waits: true, needs: "browser" },
   { name: "lsp", file: 300, likes: ["neovim", "preCommit"] },
-  { name: "unit", file: 300, together: 6 },
+  { name: "unit", file: 300, together: 10 },
 ];
 
 /** What takes minutes: runs only where it is named, within `limit` seconds in all. */
