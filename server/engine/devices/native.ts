@@ -7,6 +7,7 @@ import { nativeRequire } from "../../lib/natives.ts";
 import { Graph } from "../graph/graph.ts";
 import type { Precision } from "../graph/writer.ts";
 import { dataType } from "../graph/protobuf.ts";
+import { Sessions, type SharedSession } from "./sessions.ts";
 import type { DeviceTensor, Dtype, Program, ProgramSpec, Runtime, Tensors } from "./runtime.ts";
 
 export interface TensorInfo {
@@ -68,6 +69,7 @@ function addonFile(): string {
 }
 
 let loaded: Binding | undefined;
+const sessions = new Sessions((id) => loaded?.deleteSavedModel(id));
 /** Loads the addon once per process. Throws what the loader throws when it or its library is missing. */
 export function loadBinding(parameters: number, threads: number | undefined): Binding {
   if (loaded !== undefined) return loaded;
@@ -152,7 +154,7 @@ export function runSession(
 class NativeProgram implements Program {
   private session:
     | {
-        readonly id: number;
+        readonly shared: SharedSession;
         readonly inputs: readonly string[];
         readonly inputNames: string;
         readonly outputs: readonly string[];
@@ -178,7 +180,7 @@ class NativeProgram implements Program {
     const results = Object.entries(this.spec.build<string>(graph, feeds));
     results.forEach(([, value], index) => graph.output(`out${index}`, value));
     return {
-      id: openSession(this.binding, graph.serialize()),
+      shared: sessions.take(graph.serialize(), (bytes) => openSession(this.binding, bytes)),
       inputs,
       inputNames: inputs.map((_, index) => `in${index}:0`).join(","),
       outputs: results.map(([name]) => name),
@@ -188,14 +190,14 @@ class NativeProgram implements Program {
 
   run(feeds: Tensors): Record<string, DeviceTensor> {
     this.session ??= this.open();
-    const { id: session, inputs, inputNames, outputs, outputNames } = this.session;
+    const { shared, inputs, inputNames, outputs, outputNames } = this.session;
     const handles = inputs.map((name) => {
       const tensor = feeds[name];
       if (!(tensor instanceof NativeTensor))
         throw new Error(`internal: ${this.spec.name} is not fed ${name}`);
       return tensor.handle();
     });
-    const infos = runSession(this.binding, this.spec.name, session, handles, inputNames, outputNames);
+    const infos = runSession(this.binding, this.spec.name, shared.id, handles, inputNames, outputNames);
     const results: Record<string, DeviceTensor> = {};
     outputs.forEach((name, index) => {
       const { id, shape, dtype } = infos[index]!;
@@ -206,7 +208,7 @@ class NativeProgram implements Program {
     return results;
   }
   close(): void {
-    if (this.session !== undefined) this.binding.deleteSavedModel(this.session.id);
+    if (this.session !== undefined) sessions.giveBack(this.session.shared);
     this.session = undefined;
   }
 }
