@@ -1,25 +1,25 @@
-// Runs jobs side by side: more of them than there are processors, since each waits a part of its time.
+// Runs jobs side by side: what waits for other processes leaves room for two more than there are processors.
 
 /**
- * Takes the next job that may start whenever a slot is free: one more than `processors` of those that compute, and
- * `processors` of those that wait for other processes. Jobs start in the order of the list. `done(job, result)` is called
- * once a job, when it ends.
+ * Takes the next job that may start whenever a slot is free: `processors` of those that compute, as many of those that
+ * wait, and two more than `processors` in all. Jobs start in the order of the list. `done(job, result)` is called once a
+ * job, when it ends.
  */
 export async function runPool(jobs, { processors, run, done }) {
   const open = [...jobs];
-  const room = { computing: processors + 1, waiting: processors };
+  const running = { computing: 0, waiting: 0 };
   const kindOf = ({ waits }) => (waits ? "waiting" : "computing");
   const next = () => {
-    const index = open.findIndex((job) => room[kindOf(job)] > 0);
+    const index = open.findIndex((job) => running[kindOf(job)] < processors);
     return index < 0 ? undefined : open.splice(index, 1)[0];
   };
   const slot = async () => {
     for (let job = next(); job !== undefined; job = next()) {
-      room[kindOf(job)] -= 1;
+      running[kindOf(job)] += 1;
       const result = await run(job);
-      room[kindOf(job)] += 1;
+      running[kindOf(job)] -= 1;
       done(job, result);
     }
   };
-  await Promise.all(Array.from({ length: room.computing + room.waiting }, slot));
+  await Promise.all(Array.from({ length: processors + 2 }, slot));
 }
