@@ -64,7 +64,12 @@ async function makeProject(folder: string): Promise<string> {
   if (fresh) rmSync(root, { recursive: true, force: true });
   cpSync(join(fixtures, "pictures"), root, { recursive: true });
   // What a scene before has labelled is not drawn again.
-  rmSync(join(root, "countdown.labels.jsonl"), { force: true });
+  for (const made of [
+    "countdown.labels.jsonl",
+    "countdown.reward.test.jsonl",
+    "rewards/brevity.reward.test.jsonl",
+  ])
+    rmSync(join(root, made), { force: true });
   cpSync("examples/countdown/rewards", join(root, "rewards"), {
     recursive: true,
   });
