@@ -31,5 +31,11 @@ export function namedBy(schema: z.ZodType): NameKind | undefined {
   return to === "model" || to === "term" || to === "task" || to === "head" || to === "stage" ? to : undefined;
 }
 
+/** What the keys of a map name. */
+export function keyNamedBy(schema: z.ZodType): NameKind | undefined {
+  const kind = kindOf(unwrapped(schema));
+  return kind.kind === "record" && kind.key !== undefined ? namedBy(kind.key) : undefined;
+}
+
 /** Words for models that every run has. They all come of the policy, and none can be called otherwise. */
 export const policyWords: readonly string[] = ["policy", "reference", "previous", "behaviour"];

@@ -6,7 +6,7 @@ import { isSchema } from "../../config/check/values.ts";
 import { chosenMethod, schemaOf, type Spot } from "../spot.ts";
 import { lastKey, visits, type Visit } from "../walk.ts";
 import { addressParts } from "./addressParts.ts";
-import { namedBy, type NameKind, type NamePart } from "./naming.ts";
+import { keyNamedBy, namedBy, type NameKind, type NamePart } from "./naming.ts";
 import { readMetric } from "./metricParts.ts";
 
 export interface Occurrence {
@@ -79,8 +79,14 @@ class Collector implements Names {
     if (lastKey(path) === "value_heads") this.head(visit);
     if (path.at(-1) === "metric" && ofCondition(path)) this.metric(node);
     if (path.length === 2 && path[0] === "sweep" && path[1] === "parameters") this.addressed(visit);
-    const kind = referenceKind(visit);
-    if (kind !== undefined) this.named(kind, "reference", node);
+    const schema = spot === undefined ? undefined : schemaOf(spot);
+    if (schema === undefined) return;
+    const kind = namedBy(schema);
+    if (kind !== undefined && node.kind === "scalar") this.named(kind, "reference", node);
+    const below = keyNamedBy(schema);
+    if (below !== undefined && node.kind === "map")
+      for (const [name, { key: at }] of node.entries)
+        this.add({ kind: below, name, role: "reference", range: this.bare(at.range, name), whole: at.range });
   }
 
   /** A list of tasks or stages, or a map that changes them by their names. */
@@ -216,9 +222,3 @@ const spanning = (key: Range, value: SourceNode): Range => ({
   start: key.start,
   end: value.origin.range.end,
 });
-
-/** What kind of name the value of a place is, where the grammar says that it is one. */
-function referenceKind({ node, spot }: Visit): NameKind | undefined {
-  const schema = node.kind !== "scalar" || spot === undefined ? undefined : schemaOf(spot);
-  return schema === undefined ? undefined : namedBy(schema);
-}

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { methods } from "../../../server/methods/index.ts";
 import { namedBy } from "../../../server/language/names/naming.ts";
+import { namesIn } from "../../../server/language/names/occurrences.ts";
 import { readMetric } from "../../../server/language/names/metricParts.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import { placeIn } from "../../../server/language/navigation/exportPlace.ts";
 import { isSchema, wordsOf } from "../../../server/config/check/values.ts";
 
@@ -43,6 +45,26 @@ describe("names in a config", () => {
     assert.deepEqual(parts("policy/kl/teacher"), ["model teacher 10"]);
     assert.deepEqual(parts("policy/kl/teacher/coefficient"), ["model teacher 10"]);
     assert.equal(readMetric("no/such/metric"), undefined);
+  });
+
+  it("are found wherever the grammar says that there is one, in keys and addresses too", () => {
+    const text = `models: { critic: { base: tiny }, trained: { base: tiny } }
+rollout: { delta_logits: { model: trained, base: reference } }
+stages: [{ name: first, steps: 1, on_enter: { init: { critic: trained } } }]
+sweep: { parameters: { reward.terms.brevity.weight: { values: [1] }, 'stages."first".steps': { values: [2] } } }
+`;
+    const found = namesIn(loadConfig("/names.gradus.yaml", { text }).source, text).occurrences;
+    const places = found
+      .filter(({ role }) => role === "reference")
+      .map(({ kind, name, range: { start } }) => `${kind} ${name} ${start.line}:${start.character}`);
+    assert.deepEqual(places, [
+      "model trained 1:34",
+      "model reference 1:49",
+      "model critic 2:54",
+      "model trained 2:62",
+      "term brevity 3:36",
+      "stage first 3:78",
+    ]);
   });
 });
 
