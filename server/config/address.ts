@@ -8,10 +8,14 @@ export interface Assignment {
   readonly tree: SourceNode;
 }
 
-/** `a."b.c".d` → a, b.c, d. */
-export function segments(path: string): string[] {
-  return [...path.matchAll(/"([^"]*)"|([^.]+)/g)].map((match) => match[1] ?? match[2] ?? "");
-}
+/** `a."b.c".d` → a, b.c, d, each with where it begins, without its quotes. */
+export const placedSegments = (path: string): { readonly name: string; readonly start: number }[] =>
+  [...path.matchAll(/"([^"]*)"|([^.]+)/g)].map((match) => ({
+    name: match[1] ?? match[2] ?? "",
+    start: match.index + (match[1] === undefined ? 0 : 1),
+  }));
+
+export const segments = (path: string): string[] => placedSegments(path).map(({ name }) => name);
 
 /** Throws UserError where the assignment cannot be read; relative paths in the value start from `folder`. */
 export function parseAssignment(text: string, folder: string): Assignment {

@@ -139,16 +139,13 @@ function configDifferences(runs: readonly RunFacts[]): ConfigDifference[] {
     set.map((one) => segments(one.slice(0, Math.max(0, one.indexOf("="))))),
   );
   const known = runs.filter(hasConfig);
+  const places = runs.map((run) => known.indexOf(run));
   return treeDifferences(known.map(({ config }) => config))
     .filter(({ path }) => path !== "seed" && path !== "name")
-    .map(({ path, values }) => ({
-      path,
-      values: runs.map((run) => (hasConfig(run) ? values[known.indexOf(run)] : undefined)),
-    }))
     .map(({ path, values }) => {
       const parts = segments(path);
       const by = (run: number): WrittenBy =>
-        !hasConfig(runs[run]!)
+        places[run]! < 0
           ? "unknown"
           : written[run]!.some((one) => one.every((part, i) => parts[i] === part))
             ? "set"
@@ -157,7 +154,10 @@ function configDifferences(runs: readonly RunFacts[]): ConfigDifference[] {
               : "default";
       return {
         path,
-        values: values.map((value, run) => ({ ...(value === undefined ? {} : { value }), by: by(run) })),
+        values: places.map((place, run) => {
+          const value = values[place];
+          return { ...(value === undefined ? {} : { value }), by: by(run) };
+        }),
       };
     });
 }

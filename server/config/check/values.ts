@@ -59,6 +59,12 @@ export function keysOf(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
   return kind.kind === "union" ? Object.assign({}, ...kind.options.map(keysOf)) : {};
 }
 
+/** What the keys of a map of free keys are; undefined: it is no such map. */
+export function keySchemaOf(schema: z.ZodType): z.ZodType | undefined {
+  const kind = kindOf(unwrapped(schema));
+  return kind.kind === "record" ? kind.key : undefined;
+}
+
 /** The words a value may be, where they are a closed set. */
 export function wordsOf(schema: z.ZodType): readonly string[] {
   const inner = unwrapped(schema);

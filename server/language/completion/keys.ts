@@ -4,7 +4,7 @@ import { referenceOf, type Reference } from "../../core/references.ts";
 import type { Declaration } from "../../core/declaration.ts";
 import { nameOf, takesFile } from "../../config/check/method.ts";
 import type { Field, Shape } from "../../core/blocks/field.ts";
-import { isRequired, isSchema, keysOf, kindOf, unwrapped } from "../../config/check/values.ts";
+import { isRequired, isSchema, keySchemaOf, keysOf, kindOf, unwrapped } from "../../config/check/values.ts";
 import { wordsFor } from "../../config/grammar/words.ts";
 import { chosenMethod, schemaOf, type Spot } from "../spot.ts";
 import type { KeyOffer, Opens } from "./offer.ts";
@@ -66,8 +66,8 @@ function opensSchema(schema: z.ZodType): Opens {
 /** What the keys of a map are names of. */
 export function namedKeys(spot: Spot): Reference | undefined {
   const schema = schemaOf(spot);
-  const kind = schema && kindOf(unwrapped(schema));
-  return kind?.kind === "record" && kind.key !== undefined ? referenceOf(kind.key) : undefined;
+  const key = schema && keySchemaOf(schema);
+  return key && referenceOf(key);
 }
 
 const schemaKeys = (schema: z.ZodType): KeyOffer[] =>

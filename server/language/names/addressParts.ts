@@ -1,4 +1,5 @@
 /** The names inside a key's address: `reward.terms.brevity.weight` speaks of the term `brevity`. */
+import { placedSegments } from "../../config/address.ts";
 import type { NameKind, NamePart } from "./naming.ts";
 
 /** Keys below which there are names. */
@@ -10,10 +11,7 @@ const holders: Readonly<Record<string, NameKind>> = {
 };
 
 export function addressParts(address: string): readonly NamePart[] {
-  const steps = [...address.matchAll(/"([^"]*)"|([^.]+)/g)].map((match) => ({
-    name: match[1] ?? match[0],
-    start: match.index + (match[1] === undefined ? 0 : 1),
-  }));
+  const steps = placedSegments(address);
   return steps.flatMap(({ name, start }, at) => {
     const kind = at === 0 ? undefined : holders[steps[at - 1]!.name];
     return kind === undefined ? [] : [{ kind, name, start }];

@@ -1,7 +1,7 @@
 /** What names mean in a config, and which parameters take them. */
 import type { z } from "zod";
 import { referenceOf } from "../../core/references.ts";
-import { kindOf, unwrapped } from "../../config/check/values.ts";
+import { keySchemaOf, kindOf, unwrapped } from "../../config/check/values.ts";
 
 export type NameKind = "stage" | "task" | "term" | "model" | "head";
 
@@ -33,8 +33,8 @@ export function namedBy(schema: z.ZodType): NameKind | undefined {
 
 /** What the keys of a map name. */
 export function keyNamedBy(schema: z.ZodType): NameKind | undefined {
-  const kind = kindOf(unwrapped(schema));
-  return kind.kind === "record" && kind.key !== undefined ? namedBy(kind.key) : undefined;
+  const key = keySchemaOf(schema);
+  return key && namedBy(key);
 }
 
 /** Words for models that every run has. They all come of the policy, and none can be called otherwise. */
