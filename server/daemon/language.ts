@@ -2,9 +2,9 @@
  * The language server on a connection that already speaks `gradus/*`. `vscode-languageserver/node` is never used here:
  * its connection ends the whole process when its client leaves. Ours ends the connection.
  */
-import { watch, type FSWatcher } from "chokidar";
 import { createConnection, type ProtocolConnection, type WatchDog } from "vscode-languageserver";
 import { attachLanguage } from "../language/index.ts";
+import { ConfigFiles } from "./config/configFiles.ts";
 import { StoreEvidence } from "./evidence.ts";
 import type { OpenFileRuns } from "./fileRuns.ts";
 import { StoreRescoring } from "./rescore/liveRescore.ts";
@@ -58,36 +58,9 @@ export function serveLanguage(
   });
   connection.listen();
   return () => {
-    files.close();
+    files.close().catch(failed);
     evidence.dispose();
     rescoring.dispose();
     attached.dispose();
   };
-}
-
-/** The files that the open configs read: presets, parents, reward functions. One that changes on disk is read again. */
-class ConfigFiles {
-  private watcher: FSWatcher | undefined;
-  private watched = new Set<string>();
-
-  constructor(
-    private readonly changed: () => void,
-    private readonly failed: (error: unknown) => void,
-  ) {}
-
-  follow(files: readonly string[]): void {
-    const wanted = new Set(files);
-    const added = [...wanted].filter((file) => !this.watched.has(file));
-    const gone = [...this.watched].filter((file) => !wanted.has(file));
-    this.watched = wanted;
-    if (added.length > 0) {
-      this.watcher ??= watch([], { ignoreInitial: true }).on("all", this.changed).on("error", this.failed);
-      this.watcher.add(added);
-    }
-    if (gone.length > 0) this.watcher?.unwatch(gone);
-  }
-
-  close(): void {
-    this.watcher?.close().catch(this.failed);
-  }
 }

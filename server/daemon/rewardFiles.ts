@@ -2,11 +2,12 @@
 import { statSync } from "node:fs";
 import { isObject } from "../analysis/evidence/json.ts";
 import { fileReference } from "../config/check/method.ts";
+import { stampOf } from "../lib/growing/fileStamp.ts";
 import { rewardHash } from "../methods/reward/own/fileHash.ts";
 import type { Json } from "../../shared/lib/json.ts";
 
 interface Hashed {
-  readonly changedAt: number;
+  readonly stamp: string;
   /** undefined: being bundled, or it cannot be. */
   sha256: string | undefined;
 }
@@ -22,12 +23,13 @@ export class RewardFiles {
    * counts as another until its hash is known.
    */
   same(file: string, sha256: string, began: number): boolean {
-    const changedAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
-    if (changedAt === undefined) return false;
-    if (changedAt < began) return true;
+    const stats = statSync(file, { throwIfNoEntry: false });
+    if (stats === undefined) return false;
+    if (stats.mtimeMs < began) return true;
+    const stamp = stampOf(stats);
     const known = this.hashes.get(file);
-    if (known?.changedAt === changedAt) return known.sha256 === sha256;
-    const hashed: Hashed = { changedAt, sha256: undefined };
+    if (known?.stamp === stamp) return known.sha256 === sha256;
+    const hashed: Hashed = { stamp, sha256: undefined };
     this.hashes.set(file, hashed);
     void this.hash(file, hashed);
     return false;

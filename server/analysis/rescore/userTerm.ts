@@ -3,11 +3,11 @@
  * starting one takes longer than scoring a step. What hangs is killed, as in a run; an edit ends what is under way.
  */
 import { createHash, randomInt } from "node:crypto";
-import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { Choice } from "../../core/declaration.ts";
+import { fileStamp } from "../../lib/growing/fileStamp.ts";
 import type { Bundle } from "../../lib/own/bundle.ts";
 import { bundleReward } from "../../methods/reward/own/bundleReward.ts";
 import { HostProcess } from "../../methods/reward/own/hostProcess.ts";
@@ -110,7 +110,7 @@ export class UserTerms {
   private async bundle(file: string, term: string, unsaved: string | undefined): Promise<Bundle> {
     const version =
       unsaved === undefined
-        ? `disk ${statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? "gone"}`
+        ? `disk ${fileStamp(file) ?? "gone"}`
         : createHash("sha256").update(unsaved).digest("hex");
     const known = this.bundles.get(file);
     if (known?.version === version) return known.bundle;

@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf } from "../../../shared/lib/errors.ts";
+import { stampOf } from "../../lib/growing/fileStamp.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { requireEsbuild } from "../../lib/natives.ts";
 import { pythonProblem } from "../../lib/python/syntax.ts";
@@ -15,8 +16,7 @@ type Exports =
 const cache = new Map<string, { readonly stamp: string; readonly exports: Exports }>();
 
 export function exportsOf(file: string): Exports {
-  const { mtimeMs, size } = statSync(file);
-  const stamp = `${mtimeMs} ${size}`;
+  const stamp = stampOf(statSync(file));
   const known = cache.get(file);
   if (known?.stamp === stamp) return known.exports;
   const found = file.endsWith(".py") ? pythonExports(file) : scriptExports(file);

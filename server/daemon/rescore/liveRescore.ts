@@ -1,10 +1,10 @@
 /** One connection's rescoring: asks for the open configs whose reward is no longer that of their last run. */
-import { statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { Rescored, Sweep } from "../../../shared/rollouts/rescore.ts";
 import { effective, isObject } from "../../analysis/evidence/json.ts";
 import type { RunRecord } from "../../analysis/evidence/record.ts";
 import { RunView } from "../../analysis/evidence/view.ts";
+import { fileStamp } from "../../lib/growing/fileStamp.ts";
 import type { OpenConfig } from "../../language/documents.ts";
 import type { LiveRescore, Rescoring } from "../../language/rescoring.ts";
 import type { RemoteStore } from "../../store/remote.ts";
@@ -149,11 +149,11 @@ export class StoreRescoring implements Rescoring {
     const now = (path: string) => effective(tree, view.stage, path);
     const parts = blocks.map(now);
     const terms = new Set([...termsOf(now("reward.terms")), ...view.keys("reward.terms")]);
-    const versions: number[] = [];
+    const versions: (string | undefined)[] = [];
     const changed = [...terms].flatMap((term) => {
       const path = `reward.terms."${term}"`;
       const file = rewardFileOf(now(path));
-      if (file !== undefined) versions.push(statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+      if (file !== undefined) versions.push(fileStamp(file));
       const same = isDeepStrictEqual(now(path), view.value(path));
       return same && (file === undefined || this.sameFile(file, term, record))
         ? []

@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { parseDocument } from "yaml";
+import { stampOf } from "../growing/fileStamp.ts";
 import { limits, readText } from "../inputFile.ts";
 import { firstBeyond } from "../yamlAliases.ts";
 import { isRows } from "./tables.ts";
@@ -22,7 +23,7 @@ export function cardConfigs(folder: string): readonly CardConfig[] {
   const file = join(folder, "README.md");
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats?.isFile() !== true || stats.size > limits.config) return [];
-  const stamp = `${stats.mtimeMs} ${stats.size}`;
+  const stamp = stampOf(stats);
   const found = known.get(file);
   if (found?.stamp === stamp) return found.configs;
   const configs = read(readText(file, limits.config));

@@ -1,4 +1,5 @@
 /** What the reward functions of a workspace take: a file is read once until it changes, and never run. */
+import { stampOf } from "../../../lib/growing/fileStamp.ts";
 import { readText, regularFile } from "../../../lib/inputFile.ts";
 import { pythonSignature } from "./python.ts";
 import { scriptSignature } from "./script.ts";
@@ -28,9 +29,9 @@ export function signatureOf(file: string, name: string): Signature | undefined {
 
 function sourceOf(file: string): Source | undefined {
   try {
-    const { mtimeMs, size } = regularFile(file);
-    if (size > most) return undefined;
-    const stamp = `${mtimeMs} ${size}`;
+    const stats = regularFile(file);
+    if (stats.size > most) return undefined;
+    const stamp = stampOf(stats);
     const known = cache.get(file);
     if (known?.stamp === stamp) return known;
     const source = { stamp, text: readText(file, most), signatures: new Map() };

@@ -1,0 +1,14 @@
+/** What says whether a file has changed since it was last read. */
+import { statSync, type Stats } from "node:fs";
+
+/**
+ * A file's time of change and its size: a file system counts time in ticks of some milliseconds, so a file that is
+ * emptied and written again may keep its time.
+ */
+export const stampOf = ({ mtimeMs, size }: Pick<Stats, "mtimeMs" | "size">): string => `${mtimeMs} ${size}`;
+
+/** undefined: there is no such file. */
+export function fileStamp(file: string): string | undefined {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return stats && stampOf(stats);
+}
