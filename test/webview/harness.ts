@@ -99,30 +99,63 @@ export async function launch(name: "run" | "compare" | "judge" = "run", running?
   });
   const { server, origin } = await serve(bundle);
   const browser = running ?? (await launchBrowser());
+  const pages = new Pages(browser);
   return {
     browser,
-    open: (options = {}) => open(browser, origin, options),
+    open: (options = {}) => open(pages, origin, options),
     close: async () => {
-      if (running === undefined) await browser.close();
+      await (running === undefined ? browser.close() : pages.close());
       server.close();
     },
   };
 }
 
-async function open(browser: Browser, origin: string, options: OpenOptions): Promise<Panel> {
+/** A page that a panel has left is the next one's: to start one takes longer than most of what is tested in it. */
+class Pages {
+  private readonly left: Page[] = [];
+
+  constructor(private readonly browser: Browser) {}
+
+  async take({
+    width,
+    height,
+    scale,
+  }: Required<Pick<OpenOptions, "width" | "height" | "scale">>): Promise<Page> {
+    const viewport = { width, height };
+    const page = scale === 1 ? this.left.pop() : undefined;
+    if (page === undefined) {
+      const fresh = await this.browser.newPage({ viewport, deviceScaleFactor: scale });
+      await fresh.addInitScript(stub);
+      await fresh.addInitScript(dressed);
+      return fresh;
+    }
+    await page.evaluate(() => sessionStorage.clear());
+    await page.mouse.move(0, 0);
+    await page.setViewportSize(viewport);
+    return page;
+  }
+
+  async giveBack(page: Page, scale: number): Promise<void> {
+    page.removeAllListeners("pageerror");
+    page.removeAllListeners("console");
+    if (scale === 1) this.left.push(page);
+    else await page.close();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.left.map((page) => page.close()));
+  }
+}
+
+async function open(pages: Pages, origin: string, options: OpenOptions): Promise<Panel> {
   const { theme = "dark", width = 1100, height = 900, scale = 1 } = options;
-  const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: scale });
+  const page = await pages.take({ width, height, scale });
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(error.message));
   page.on("console", (message) => {
     if (message.type() === "error") faults.push(message.text());
   });
-  await page.addInitScript(stub);
-  await page.addInitScript(
-    dress,
-    themes.find(({ name }) => name === theme)!,
-  );
-  await page.goto(origin);
+  await page.goto(`${origin}?theme=${theme}`);
   return {
     page,
     faults,
@@ -131,7 +164,7 @@ async function open(browser: Browser, origin: string, options: OpenOptions): Pro
         .evaluate((data: object) => window.postMessage(data, "*"), message as object)
         .then(() => settle(page)),
     posted: () => page.evaluate(() => (window as unknown as { posted: FromPanel[] }).posted),
-    close: () => page.close(),
+    close: () => pages.giveBack(page, scale),
   };
 }
 
@@ -162,6 +195,10 @@ function dress(theme: ThemeFixture): void {
     observer.observe(document, { childList: true, subtree: true });
   } else put();
 }
+
+/** The same for the theme that the page's address names. */
+const dressed = `(${String(dress)})(${JSON.stringify(themes)}.find(
+  ({ name }) => name === new URLSearchParams(location.search).get("theme")))`;
 
 export async function changeTheme(panel: Panel, name: ThemeFixture["name"]): Promise<void> {
   await panel.page.evaluate(
