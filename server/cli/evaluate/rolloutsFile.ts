@@ -4,7 +4,7 @@ import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { writeRollout, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { isParquet } from "../../lib/parquet.ts";
 import type { Answered } from "../../run/evaluation/evaluate.ts";
-import { evaluationRecord } from "../../run/step/log/record.ts";
+import { evaluationRecord } from "../../run/step/log/rolloutRecord.ts";
 import { writeInspectLog, type InspectAbout } from "../../store/exported/inspectLog.ts";
 import { rowOf } from "../../store/queries/rolloutRow.ts";
 import { writeRollouts } from "../runs/rolloutsTable.ts";

@@ -5,7 +5,7 @@ import { taskResults } from "../../analysis/evaluation/taskResults.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { Session } from "../loop/session.ts";
 import type { StageComponents } from "../loop/stageComponents.ts";
-import { evaluationRecord } from "../step/log/record.ts";
+import { evaluationRecord } from "../step/log/rolloutRecord.ts";
 import type { Appended } from "../step/log/recorder.ts";
 import { evaluate, type Answered, type Examination } from "./evaluate.ts";
 import { EvaluationProgress } from "./evaluationProgress.ts";

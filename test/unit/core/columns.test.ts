@@ -13,7 +13,7 @@ import { cut, stretchesOf } from "../../../server/core/rows/batchParts.ts";
 import { rowColumnsBy, tokenColumns, withReplayedColumns } from "../../../server/core/rows/columns.ts";
 import type { KeptRow } from "../../../server/methods/replay/keptRow.ts";
 import { Memory } from "../../../server/methods/replay/memory.ts";
-import { evaluationRecord } from "../../../server/run/step/log/record.ts";
+import { evaluationRecord } from "../../../server/run/step/log/rolloutRecord.ts";
 import { rowOf } from "../../../server/store/queries/rolloutRow.ts";
 import { decodeRecord, encodeRecord, prefixBytes } from "../../../shared/log/codec.ts";
 import { readCommitted, logStart } from "../../../shared/log/reader.ts";

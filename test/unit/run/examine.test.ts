@@ -8,7 +8,7 @@ import { findCheckpoint } from "../../../server/cli/runs/checkpointNames.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { examine } from "../../../server/run/evaluation/examine.ts";
 import { SampledAnswers } from "../../../server/run/evaluation/sampledAnswers.ts";
-import { evaluationRecord } from "../../../server/run/step/log/record.ts";
+import { evaluationRecord } from "../../../server/run/step/log/rolloutRecord.ts";
 import { rowOf } from "../../../server/store/queries/rolloutRow.ts";
 import { minimal, ofKind, testRun } from "../../support/runFolder.ts";
 
