@@ -68,13 +68,14 @@ async function main(argv: readonly string[]): Promise<void> {
   program.configureHelp({ optionDescription: (option) => described(option) });
   const [first, second] = argv.filter((word) => !word.startsWith("-"));
   const wanted = first === "help" ? second : first;
+  const words = first === "help" ? ["--help"] : argv.slice(argv.indexOf(wanted ?? "") + 1);
   leaveQuietly(wanted, second);
   for (const [name, load] of Object.entries(commands)) {
     const sub = program
       .command(name, { hidden: summary[name] === undefined })
       .description(summary[name] ?? "started by the daemon or by another command")
       .exitOverride();
-    if (name === wanted) (await load()).command.configure(sub);
+    if (name === wanted) await (await load()).command.configure(sub, words);
   }
   await program.parseAsync(argv, { from: "user" });
 }

@@ -4,8 +4,11 @@ import { forTerminal } from "./text/terminal.ts";
 
 export interface Command {
   readonly name: string;
-  /** Adds arguments, options and the action to a fresh subcommand. The action sets `process.exitCode`. */
-  configure(program: Program): void;
+  /**
+   * Adds arguments, options and the action to a fresh subcommand. The action sets `process.exitCode`.
+   * @param words what follows the command's name on the command line
+   */
+  configure(program: Program, words: readonly string[]): void | Promise<void>;
 }
 
 /** Exit codes: 1 for a diagnostic of severity error or a failure, 2 for wrong usage. */

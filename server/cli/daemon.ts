@@ -12,7 +12,6 @@ import { daemonShutdown, daemonStatus, type DaemonStatus } from "../../shared/pr
 import { exit, print, printJson, type Command } from "./command.ts";
 import { whole } from "./options.ts";
 import { daemonState, storeOf } from "./runs/store.ts";
-import { serveStore } from "./serve/daemonProcess.ts";
 
 /** Milliseconds that a daemon which answered may take to stop on its own. */
 const closingTime = 20_000;
@@ -42,7 +41,10 @@ export const command: Command = {
       .command("serve", { hidden: true })
       .description("started by the first client of a store")
       .requiredOption("--store <folder>", "the store to serve")
-      .action(({ store }: { store: string }) => serveStore(store));
+      .action(async ({ store }: { store: string }) => {
+        const { serveStore } = await import("./serve/daemonProcess.ts");
+        await serveStore(store);
+      });
   },
 };
 

@@ -1,4 +1,5 @@
 /** `gradus run` and `gradus runs follow`: the follower on a connection that heals, shown in this terminal or as JSON lines. */
+import type { Command as Program } from "commander";
 import { setTimeout as wait } from "node:timers/promises";
 import { DaemonClient } from "../../../shared/daemon/client.ts";
 import { rolloutsQuery, runsControl } from "../../../shared/protocol/protocol.ts";
@@ -8,6 +9,7 @@ import { RunFollower } from "./follow.ts";
 import type { CompletionRow, RunLine, RunReporter } from "../text/runLines.ts";
 import { JsonLines, PlainView } from "../text/runText.ts";
 import { LiveView } from "../text/runView.ts";
+import { ofRun } from "./ofRun.ts";
 import { openDaemon, storeOf } from "./store.ts";
 
 interface FollowHereOptions {
@@ -35,6 +37,17 @@ const candidates = 64;
 
 const reporterFor = (json: boolean | undefined): RunReporter =>
   json === true ? new JsonLines() : process.stdout.isTTY ? new LiveView(process.stdout) : new PlainView();
+
+export function followCommand(program: Program): void {
+  ofRun<{ history: boolean }>(
+    program,
+    "follow",
+    "watch a run until it ends; Ctrl-C leaves it running",
+    async (_connection, run, options) => {
+      await followHere(run.id, { ...options, history: options.history });
+    },
+  ).option("--no-history", "show only new output");
+}
 
 /** Returns when the run has ended, or the person leaves with Ctrl-C. A run that failed is exit code 1. */
 export async function followHere(

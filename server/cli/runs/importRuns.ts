@@ -24,7 +24,7 @@ import { summaryNotes, summaryText } from "../../store/imported/importSummary.ts
 import { complain, print, printJson } from "../command.ts";
 import { loadOrComplain } from "../loadOrComplain.ts";
 import { collect, pathText } from "../text/diagnostics.ts";
-import { importFromFile } from "./archiveRun.ts";
+import { importFromFile } from "./exporting/archiveRun.ts";
 import { followHere } from "./followHere.ts";
 import { followedSite, pulledFolder, type PulledFolder } from "../sites/importSite.ts";
 import { daemonState, storeOf, withDaemon } from "./store.ts";

@@ -1,5 +1,6 @@
 /** `gradus runs set`: values of a run that lives. */
 import { setTimeout as wait } from "node:timers/promises";
+import type { Command as Program } from "commander";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { Json } from "../../../shared/lib/json.ts";
@@ -12,11 +13,35 @@ import {
 import { parseAssignment } from "../../config/address.ts";
 import { child, toJson, type SourceNode } from "../../config/text/node.ts";
 import { complain, exit, print, printJson } from "../command.ts";
+import { whole } from "../options.ts";
+import { common, type Options } from "./ofRun.ts";
+import { findRun, withDaemon } from "./store.ts";
 
 /** Milliseconds between two looks for the answer, which the run gives at the end of its step. */
 const lookEvery = 250;
 /** How many of the run's latest events are looked through. */
 const lookBack = 200;
+
+export function setCommand(program: Program): void {
+  common(
+    program
+      .command("set")
+      .description("change a value of a live run from its next step, e.g. update.optimizer.lr=1e-5")
+      .argument("<run>", "its id, a prefix of the id, its name, or `last`")
+      .argument("<path=value...>", "a key path, as for --set"),
+  )
+    .option(
+      "--wait <seconds>",
+      "how long to wait for the run's answer, which it gives at the end of its step",
+      whole(0),
+      120,
+    )
+    .action((words: string, assignments: string[], options: Options & { wait: number }) =>
+      withDaemon(options.store, async (connection) =>
+        setValues(connection, await findRun(connection, words), assignments, options),
+      ),
+    );
+}
 
 interface SetOptions {
   readonly json?: boolean;

@@ -14,7 +14,7 @@ import {
   runsStart,
   stageSteps,
 } from "../../../shared/protocol/protocol.ts";
-import { exportRun } from "../../../server/cli/runs/exportRun.ts";
+import { exportRun } from "../../../server/cli/runs/exporting/exportRun.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { readHistory } from "../../../server/analysis/history/read.ts";
 import { replay } from "../../../server/analysis/history/replay.ts";

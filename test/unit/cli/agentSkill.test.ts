@@ -45,7 +45,7 @@ test("it is a skill as the specification wants it", () => {
   assert.ok(body!.split("\n").length < 500);
 });
 
-test("every command of it is there, with its options", () => {
+test("every command of it is there, with its options", async () => {
   const known: Readonly<Record<string, Pick<typeof run, "configure">>> = {
     explain,
     reward,
@@ -59,7 +59,7 @@ test("every command of it is there, with its options", () => {
   for (const [name, ...words] of lines) {
     assert.ok(name! in summaries, `gradus ${name}`);
     const program = new Program(name!);
-    known[name!]?.configure(program);
+    await known[name!]?.configure(program, words);
     const own = program.commands.find((sub) => sub.name() === words[0]) ?? program;
     if (name === "runs") assert.notEqual(own, program, words[0]);
     for (const option of words.filter((word) => word.startsWith("--")))

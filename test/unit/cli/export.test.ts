@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { exportModel } from "../../../server/cli/runs/exportModel.ts";
+import { exportModel } from "../../../server/cli/runs/exporting/exportModel.ts";
 import { reportText, type Report } from "../../../server/cli/runs/reportRun.ts";
 import { openBase, readWeights } from "../../../server/engine/formats/index.ts";
 import { readPeft } from "../../../server/engine/formats/peft.ts";

@@ -1,13 +1,13 @@
 /** `gradus runs export --to hf|gguf|peft`: a checkpoint as a model that other programs load. */
 import { statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { UserError } from "../../../shared/lib/errors.ts";
-import { openBase, readWeights, writeHuggingFace, type ModelHead } from "../../engine/formats/index.ts";
-import { writeGguf } from "../../engine/formats/gguf/index.ts";
-import { isPeft, peftBase, readPeft, writePeft } from "../../engine/formats/peft.ts";
-import { findCheckpoint } from "./checkpointNames.ts";
-import { print, printJson } from "../command.ts";
-import { written } from "./written.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import { openBase, readWeights, writeHuggingFace, type ModelHead } from "../../../engine/formats/index.ts";
+import { writeGguf } from "../../../engine/formats/gguf/index.ts";
+import { isPeft, peftBase, readPeft, writePeft } from "../../../engine/formats/peft.ts";
+import { findCheckpoint } from "../checkpointNames.ts";
+import { print, printJson } from "../../command.ts";
+import { written } from "../written.ts";
 
 export const modelFormats = ["hf", "gguf", "peft"] as const;
 type ModelFormat = (typeof modelFormats)[number];

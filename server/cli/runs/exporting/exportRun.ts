@@ -1,8 +1,8 @@
 /** `gradus runs export`: a run in formats that other programs read. */
 import { once } from "node:events";
 import { open, type FileHandle } from "node:fs/promises";
-import { ask, type Requester } from "../../../shared/daemon/request.ts";
-import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { ask, type Requester } from "../../../../shared/daemon/request.ts";
+import { UserError, messageOf } from "../../../../shared/lib/errors.ts";
 import {
   evaluationsQuery,
   eventsQuery,
@@ -12,18 +12,18 @@ import {
   runsShow,
   type EventRow,
   type RunSummary,
-} from "../../../shared/protocol/protocol.ts";
-import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
-import { pastCurriculumOf } from "../../methods/curriculum/pastCurriculum.ts";
-import { isParquet } from "../../lib/parquet.ts";
-import { writeParquet } from "../../lib/datasets/parquetWriter.ts";
-import { historyOf } from "../../analysis/history/ofRollouts.ts";
-import { UnreadSteps } from "../text/unreadSteps.ts";
-import { readFindings } from "./html/findings.ts";
-import { reportPage } from "./html/page.ts";
-import { readReport, reportText } from "./reportRun.ts";
-import { writeRollouts } from "./rolloutsTable.ts";
-import { verdictOf } from "./verdict.ts";
+} from "../../../../shared/protocol/protocol.ts";
+import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
+import { pastCurriculumOf } from "../../../methods/curriculum/pastCurriculum.ts";
+import { isParquet } from "../../../lib/parquet.ts";
+import { writeParquet } from "../../../lib/datasets/parquetWriter.ts";
+import { historyOf } from "../../../analysis/history/ofRollouts.ts";
+import { UnreadSteps } from "../../text/unreadSteps.ts";
+import { readFindings } from "../html/findings.ts";
+import { reportPage } from "../html/page.ts";
+import { readReport, reportText } from "../reportRun.ts";
+import { writeRollouts } from "../rolloutsTable.ts";
+import { verdictOf } from "../verdict.ts";
 
 export interface ExportOptions {
   readonly to?: string;

@@ -1,19 +1,19 @@
 /** `gradus runs export --to tensorboard|trackio|wandb`: a run as a tracker would have written it. */
 import { join, resolve } from "node:path";
-import { ask, type Requester } from "../../../shared/daemon/request.ts";
-import { UserError } from "../../../shared/lib/errors.ts";
-import { plural } from "../../../shared/lib/format.ts";
-import { runsShow, type RunSummary } from "../../../shared/protocol/protocol.ts";
-import { loggedRun, type LoggedRun } from "../../store/exported/loggedRun.ts";
-import { eventFileName, eventRecords } from "../../store/exported/tensorboard.ts";
-import { namerOf, theirName } from "../../store/exported/theirNames.ts";
-import { projectOf, writeProject } from "../../store/exported/trackio.ts";
-import { offlineNames, wandbLog } from "../../store/exported/wandb.ts";
-import { writeChunks } from "../../store/exported/writeChunks.ts";
-import { print, printJson } from "../command.ts";
-import { pathText } from "../text/diagnostics.ts";
+import { ask, type Requester } from "../../../../shared/daemon/request.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import { plural } from "../../../../shared/lib/format.ts";
+import { runsShow, type RunSummary } from "../../../../shared/protocol/protocol.ts";
+import { loggedRun, type LoggedRun } from "../../../store/exported/loggedRun.ts";
+import { eventFileName, eventRecords } from "../../../store/exported/tensorboard.ts";
+import { namerOf, theirName } from "../../../store/exported/theirNames.ts";
+import { projectOf, writeProject } from "../../../store/exported/trackio.ts";
+import { offlineNames, wandbLog } from "../../../store/exported/wandb.ts";
+import { writeChunks } from "../../../store/exported/writeChunks.ts";
+import { print, printJson } from "../../command.ts";
+import { pathText } from "../../text/diagnostics.ts";
 import { rollouts } from "./exportRun.ts";
-import { notWritten, sizeOf, written } from "./written.ts";
+import { notWritten, sizeOf, written } from "../written.ts";
 
 export const trackerFormats = ["tensorboard", "trackio", "wandb"] as const;
 type TrackerFormat = (typeof trackerFormats)[number];

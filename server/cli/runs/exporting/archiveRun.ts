@@ -1,15 +1,15 @@
 /** A run as one file: `gradus runs export RUN --out FILE.gradusrun`, and back by `gradus runs import FILE.gradusrun`. */
 import { resolve } from "node:path";
-import { plural } from "../../../shared/lib/format.ts";
-import { UserError } from "../../../shared/lib/errors.ts";
-import { isLive } from "../../../shared/protocol/runStatus.ts";
-import type { RunSummary } from "../../../shared/protocol/protocol.ts";
-import { runFolder } from "../../store/files.ts";
-import { exportArchive } from "../../store/archive/exportArchive.ts";
-import { importArchive } from "../../store/archive/importArchive.ts";
-import { print, printJson } from "../command.ts";
-import { pathText } from "../text/diagnostics.ts";
-import { storeOf } from "./store.ts";
+import { plural } from "../../../../shared/lib/format.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import { isLive } from "../../../../shared/protocol/runStatus.ts";
+import type { RunSummary } from "../../../../shared/protocol/protocol.ts";
+import { runFolder } from "../../../store/files.ts";
+import { exportArchive } from "../../../store/archive/exportArchive.ts";
+import { importArchive } from "../../../store/archive/importArchive.ts";
+import { print, printJson } from "../../command.ts";
+import { pathText } from "../../text/diagnostics.ts";
+import { storeOf } from "../store.ts";
 
 declare const GRADUS_VERSION: string;
 
