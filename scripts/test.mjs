@@ -33,6 +33,8 @@ function chosen(words) {
 /** Rows of the table, one a check or tier, each with its jobs still to run. */
 async function rowsOf({ checks, tiers, long: runsLong }, record, again) {
   const { checkJob, longJobs, tierJobs } = await import("./test/jobs.mjs");
+  const { removeBuilt } = await import("./testFiles.mjs");
+  if (tiers.length > 0 || runsLong) removeBuilt();
   const row = (name, { jobs, skipped = 0, notes = [] }) => ({
     name,
     jobs,
