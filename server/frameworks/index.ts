@@ -17,8 +17,6 @@ import { verlRules } from "./verl/rules/index.ts";
 import { versionOf, type ReleaseHints } from "./version.ts";
 
 export type { FrameworkDocument, Framework, Setting } from "./document.ts";
-export { frameworkCompletions } from "./assist/completion.ts";
-export { frameworkHover } from "./assist/hover.ts";
 export { keyRules } from "./check/keyRules.ts";
 export { checkedAgainst, releaseText, type CheckedRelease } from "./check/release.ts";
 export { geometryOf } from "./geometry.ts";

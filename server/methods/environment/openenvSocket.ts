@@ -1,5 +1,5 @@
 /** One session of an OpenEnv server: JSON messages over a WebSocket, one answer to each. */
-import { WebSocket } from "ws";
+import type { WebSocket } from "ws";
 import { z } from "zod";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 
@@ -54,7 +54,9 @@ export class OpenEnvSocket {
     seconds: number,
     headers: Readonly<Record<string, string>>,
   ): Promise<OpenEnvSocket> {
-    const socket = new WebSocket(socketAddress(url), {
+    // Loaded here: every command reads this file with the methods, and few open a socket.
+    const ws = await import("ws");
+    const socket = new ws.WebSocket(socketAddress(url), {
       headers: { ...headers },
       handshakeTimeout: seconds * 1000,
       maxPayload: largest * 2 ** 20,
