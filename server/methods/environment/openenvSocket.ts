@@ -102,9 +102,9 @@ export class OpenEnvSocket {
   }
 
   async close(): Promise<void> {
-    if (this.socket.readyState === WebSocket.CLOSED) return;
+    if (this.socket.readyState === this.socket.CLOSED) return;
     const closed = new Promise<void>((resolve) => this.socket.once("close", () => resolve()));
-    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ type: "close" }));
+    if (this.socket.readyState === this.socket.OPEN) this.socket.send(JSON.stringify({ type: "close" }));
     this.socket.close();
     // A server that does not answer the handshake holds nobody up.
     const timer = setTimeout(() => this.socket.terminate(), 1000);

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
   checkFrameworkDocument,
-  frameworkHover,
   checkedAgainst,
   readFrameworkDocument,
   releaseText,
 } from "../../../server/frameworks/index.ts";
+import { frameworkHover } from "../../../server/frameworks/assist/hover.ts";
 import { scheduleText } from "../../../server/frameworks/facts/scheduleWords.ts";
 import { tableOf } from "../../../server/frameworks/tables/load.ts";
 
