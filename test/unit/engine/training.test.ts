@@ -156,7 +156,7 @@ function expected(
 const wide = (values: Record<string, Float32Array>): Record<string, Float64Array> =>
   Object.fromEntries(Object.entries(values).map(([name, data]) => [name, Float64Array.from(data)]));
 
-for (const channel of some(channels.slice(3), 2)) {
+for (const channel of some(channels.slice(3), 1)) {
   test(`${channel} and its gradient by every kind of weight equal 64-bit arithmetic and its differences`, async () => {
     const policy = await open({ model: { ...tinyModel(), heads } });
     stirTrained(policy, "reference", 0.3);

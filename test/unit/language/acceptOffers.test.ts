@@ -111,7 +111,7 @@ describe("accepting what is offered", () => {
         const lines = file.text.split("\n");
         lines.forEach((above, at) => {
           if (isFolded(lines, at)) return;
-          for (const depth of some([0, 1, 2, 3, 4, 6, 7], 3)) {
+          for (const depth of some([0, 1, 2, 3, 4, 6, 7], 2)) {
             // A key that is written less deep than the lines below takes them as its own.
             if (depthBelow(lines, at) > depth && !/:\s*$/.test(above)) continue;
             const text = [...lines.slice(0, at + 1), " ".repeat(depth), ...lines.slice(at + 1)].join("\n");

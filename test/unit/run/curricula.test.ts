@@ -57,7 +57,7 @@ const small = [
   "evaluation={ every: 9, prompts: 2, pass_at: [1] }",
 ];
 
-for (const [preset, own] of some(Object.entries(presets), 5))
+for (const [preset, own] of some(Object.entries(presets), 3))
   test(`${preset} trains`, async () => {
     const folder = temporary();
     const file = join(folder, "run.gradus.yaml");

@@ -130,7 +130,7 @@ async function flipped<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-for (const [family, { preset, set = [] }] of some(Object.entries(families), 2)) {
+for (const [family, { preset, set = [] }] of some(Object.entries(families), 1)) {
   test(`${family}: ${preset} learns to write threes`, async () => {
     const values = await practised(preset, set);
     assert.equal(values.length, steps);

@@ -18,7 +18,7 @@ reward: { terms: { correct: { use: exact_match }, like: { use: reward_model, mod
 update: { optimizer: { use: adamw, lr: 3.0e-3 } }
 stages:
   - { name: warm-up, kind: sft, steps: 60, batch: 16 }
-  - { name: discriminate, kind: reward_model, trains: rm, pairs: { policies: [policy, untrained] }, batch: 32, steps: 250 }
+  - { name: discriminate, kind: reward_model, trains: rm, pairs: { policies: [policy, untrained] }, batch: 32, steps: 140 }
   - { name: practice, steps: 2 }
 evaluation: { every: 1, prompts: 8 }
 `;
@@ -34,7 +34,7 @@ test("it tells a trained policy from an untrained one, and rewards rollouts besi
     const accuracies = steps
       .flatMap((metrics) => metrics["learner/rm/update/pair_accuracy"] ?? [])
       .map(Number);
-    assert.equal(accuracies.length, 250);
+    assert.equal(accuracies.length, 140);
     const last = accuracies.slice(-10).reduce((sum, one) => sum + one, 0) / 10;
     assert.ok(last > 0.8, accuracies.join(" "));
     const paid = steps.flatMap((metrics) => metrics["reward/like"] ?? []);

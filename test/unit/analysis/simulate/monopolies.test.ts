@@ -124,7 +124,7 @@ const all: readonly (readonly [what: string, preset: string, bounds: Bounds])[] 
   ...Object.entries({ ...presets, ...hardestFirst }).map(([id, bounds]) => [id, id, bounds] as const),
   ...Object.entries(alone).map(([name, bounds]) => [`sampler ${name}`, "grpo", bounds] as const),
 ];
-for (const [what, preset, { fails, succeeds, more = "" }] of some(all, 6))
+for (const [what, preset, { fails, succeeds, more = "" }] of some(all, 4))
   test(`${what}: what always fails, and what always succeeds, has the share of the formula at most`, async () => {
     for (const [bound, ceiling] of [
       [fails, 0],
@@ -176,7 +176,7 @@ const samplers = [
 ];
 for (const sampler of samplers)
   test(`${sampler}: the finding tells where a simulation draws what always fails most`, async () => {
-    for (const signal of some(signals, 2)) {
+    for (const signal of some(signals, 1)) {
       // Without a number for arms that were never drawn each of them is tried.
       const more = parts("difficulty", signal, "{ use: ema, initial: null }", sampler);
       const share = await shareOf("grpo", more, 0);

@@ -23,6 +23,7 @@ import { trlPlan } from "../../../../server/frameworks/export/trl/plan.ts";
 import { verlPlan } from "../../../../server/frameworks/export/verl/plan.ts";
 import { loadConfig } from "../../../../server/rules/load.ts";
 import { temporary } from "../../support.ts";
+import { some } from "../../../support/thorough.ts";
 
 const folder = temporary();
 const presets = readdirSync("presets")
@@ -296,7 +297,7 @@ function outcome(name: string, trainer: Trainer): Outcome {
 for (const trainer of trainers)
   describe(`presets to ${trainer.name} and back`, () => {
     const list = listOf(trainer.list);
-    for (const name of presets)
+    for (const name of some(presets, 70))
       it(name, () => {
         const found = outcome(name, trainer);
         const listed = list.get(name);

@@ -118,7 +118,7 @@ for (const division of arms)
         );
       }
     assert.ok(fitting.length > 10, String(fitting.length));
-    for (const curriculum of some(fitting, 8)) await resumes(curriculum, 4);
+    for (const curriculum of some(fitting, 5)) await resumes(curriculum, 4);
   });
 
 test("every signal, admission, refill and budget resumes exactly", async () => {
