@@ -11,6 +11,7 @@ import {
 import { evaluationSize, fittingTasks } from "../../../server/run/evaluation/evaluationSize.ts";
 import { load } from "../../support/loaded.ts";
 import { ofKind, testRun } from "../../support/runFolder.ts";
+import { thorough } from "../../support/thorough.ts";
 
 test("an evaluation asks what is answered in a minute, in eights, and never less than 16 tasks", () => {
   assert.equal(fittingTasks(0.1, 128), 128);
@@ -79,25 +80,27 @@ test("a long evaluation reports every ten seconds how far it is and what is left
   assert.deepEqual(told[0]?.data, { answers: 300, of: 1000, seconds_left: 28 });
 });
 
-test("a large model's run says how many tasks it evaluates, and first and last evaluation ask the same", async () => {
-  const run = testRun([
-    "model={ base: tiny, width: 768, layers: 6, heads: 4, hidden: 1536, context: 96 }",
-    "evaluation.prompts=null",
-    "evaluation.pass_at=[1]",
-    "rollout={ prompts: 2, group: 2, max_tokens: 4 }",
-    "stages=[{ name: only, steps: 1 }]",
-  ]);
-  try {
-    assert.equal(await run.work(), 0, run.ending());
-    const [told] = ofKind(run.records(), "event").filter(({ name }) => name === "evaluation-size");
-    assert.match(told?.message ?? "", /Each evaluation asks \d+ of 128 held-out tasks, 2 answers each/);
-    const { tasks } = JSON.parse(readFileSync(join(run.folder, "evaluation.json"), "utf8"));
-    assert.ok(tasks >= 16 && tasks <= 128);
-    assert.deepEqual(
-      ofKind(run.records(), "evaluation").map(({ role }) => role),
-      ["first", "last"],
-    );
-  } finally {
-    run.remove();
-  }
-});
+// Thirty-five million weights take seconds: the longest test of its room.
+if (thorough)
+  test("a large model's run says how many tasks it evaluates, and first and last evaluation ask the same", async () => {
+    const run = testRun([
+      "model={ base: tiny, width: 768, layers: 6, heads: 4, hidden: 1536, context: 96 }",
+      "evaluation.prompts=null",
+      "evaluation.pass_at=[1]",
+      "rollout={ prompts: 2, group: 2, max_tokens: 4 }",
+      "stages=[{ name: only, steps: 1 }]",
+    ]);
+    try {
+      assert.equal(await run.work(), 0, run.ending());
+      const [told] = ofKind(run.records(), "event").filter(({ name }) => name === "evaluation-size");
+      assert.match(told?.message ?? "", /Each evaluation asks \d+ of 128 held-out tasks, 2 answers each/);
+      const { tasks } = JSON.parse(readFileSync(join(run.folder, "evaluation.json"), "utf8"));
+      assert.ok(tasks >= 16 && tasks <= 128);
+      assert.deepEqual(
+        ofKind(run.records(), "evaluation").map(({ role }) => role),
+        ["first", "last"],
+      );
+    } finally {
+      run.remove();
+    }
+  });
