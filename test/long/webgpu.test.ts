@@ -10,29 +10,11 @@ import { delimiter, dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import {
-  batchOf,
-  coefficientsOf,
-  collect,
-  largestDifference,
-  open,
-  plan,
-  randomRows,
-  stir,
-  supervised,
-  weighBy,
-} from "../unit/engine/support.ts";
+import { batch, compared, largestDifference, open, plan, stir, supervised } from "../unit/engine/support.ts";
 import { findAdapter } from "../../server/engine/devices/webgpu.ts";
 
 const CHILD = "GRADUS_TEST_WEBGPU";
 
-const rows = randomRows([
-  [5, 6],
-  [1, 3],
-  [9, 12],
-  [2, 1],
-]);
-const batch = batchOf(rows);
 const channels = ["logp", "entropy", "logsumexp"] as const;
 
 async function compare(): Promise<Record<string, unknown>> {
@@ -42,21 +24,10 @@ async function compare(): Promise<Record<string, unknown>> {
   const webgpu = await open({ backend: "webgpu" });
   stir(native, 0.2);
   webgpu.writeWeights(native.readWeights());
-  const largest: Record<string, number> = {};
-  const ask = { model: "policy", channels };
-  const [a, b] = [await native.score(batch, ask), await webgpu.score(batch, ask)];
-  for (const channel of channels) largest[channel] = largestDifference(a[channel]!, b[channel]!);
-  const coefficients = Object.fromEntries(
-    channels.map((channel) => [channel, coefficientsOf(batch.tokens.length, channel)]),
-  );
-  const [ours, theirs] = [native, webgpu].map((policy) =>
-    policy.gradients(batch, plan(channels), weighBy(coefficients)),
-  );
-  for (const [name, gradient] of Object.entries(ours!))
-    largest[`gradient ${name}`] = largestDifference(gradient, theirs![name]!);
-  const prompts = rows.map((row, index) => ({ tokens: Int32Array.from(row.context), key: [index] }));
-  const decode = { max_tokens: 12 };
-  const [drawn, again] = [await collect(native, prompts, decode), await collect(webgpu, prompts, decode)];
+  const { channels: scored, gradients, samples } = await compared(native, webgpu, channels);
+  const largest: Record<string, number> = { ...scored };
+  for (const [name, difference] of Object.entries(gradients)) largest[`gradient ${name}`] = difference;
+  const [drawn, again] = samples;
   const same = drawn.every(({ tokens }, index) => tokens.join() === again[index]!.tokens.join());
   const { tensors } = webgpu.counters();
   for (const policy of [native, webgpu]) await policy.update(batch, plan(["logp"]), supervised);

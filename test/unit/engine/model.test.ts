@@ -5,25 +5,18 @@ import type { LanguageModel } from "../../../server/engine/policy.ts";
 import type { Channel } from "../../../server/core/policy.ts";
 import { channelsOf, widen, type Public } from "./reference.ts";
 import {
-  batchOf,
+  batch,
   coefficientsOf,
   largestDifference,
   open,
   plan,
-  randomRows,
+  rows,
   stir,
   tinyModel,
   weighBy,
   type RowSpec,
 } from "./support.ts";
 
-const rows = randomRows([
-  [5, 6],
-  [1, 3],
-  [9, 12],
-  [2, 1],
-]);
-const batch = batchOf(rows);
 const channels = ["logp", "entropy", "logsumexp"] as const;
 
 function expected(

@@ -10,13 +10,14 @@ import { ResidentRuntime } from "../../../server/engine/devices/resident.ts";
 import { take } from "../../../server/core/ops.ts";
 import { type Program, type ProgramSpec, type Runtime } from "../../../server/engine/devices/runtime.ts";
 import {
-  batchOf,
+  batch,
   coefficientsOf,
   collect,
+  compared,
   largestDifference,
   open,
   plan,
-  randomRows,
+  rows,
   stir,
   supervised,
   tinyModel,
@@ -24,13 +25,6 @@ import {
 } from "./support.ts";
 import { some } from "../../support/thorough.ts";
 
-const rows = randomRows([
-  [5, 6],
-  [1, 3],
-  [9, 12],
-  [2, 1],
-]);
-const batch = batchOf(rows);
 const channels = ["logp", "entropy", "logsumexp"] as const;
 const coefficients = Object.fromEntries(
   channels.map((channel) => [channel, coefficientsOf(batch.tokens.length, channel)]),
@@ -51,15 +45,10 @@ for (const size of some([{ kv_heads: 4, tied: false }, {}], 1)) {
     const [plain, kept] = [await open({ model, threads: 1 }), await open({ model, ...resident })];
     stir(plain, 0.2);
     kept.writeWeights(plain.readWeights());
-    const ask = { model: "policy", channels };
-    const [a, b] = [await plain.score(batch, ask), await kept.score(batch, ask)];
-    for (const channel of channels) assert.ok(largestDifference(a[channel]!, b[channel]!) < 1e-5, channel);
-    const [ours, theirs] = [plain, kept].map((policy) =>
-      policy.gradients(batch, plan(channels), weighBy(coefficients)),
-    );
-    for (const [name, gradient] of Object.entries(ours!))
-      assert.ok(largestDifference(gradient, theirs![name]!) < 1e-5, name);
-    const [drawn, again] = [await collect(plain, prompts), await collect(kept, prompts)];
+    const found = await compared(plain, kept, channels);
+    for (const channel of channels) assert.ok(found.channels[channel]! < 1e-5, channel);
+    for (const [name, difference] of Object.entries(found.gradients)) assert.ok(difference < 1e-5, name);
+    const [drawn, again] = found.samples;
     drawn.forEach((sample, index) => assert.deepEqual(sample.tokens, again[index]!.tokens));
     const narrow = { top_p: 0.8, min_p: 0.01, min_tokens: 3, temperature: 1.2, lanes: 3 };
     const [few, same] = [await collect(plain, prompts, narrow), await collect(kept, prompts, narrow)];

@@ -136,3 +136,42 @@ export function largestDifference(a: ArrayLike<number>, b: ArrayLike<number>): n
   }
   return most;
 }
+
+/** Rows of several lengths. */
+export const rows = randomRows([
+  [5, 6],
+  [1, 3],
+  [9, 12],
+  [2, 1],
+]);
+export const batch = batchOf(rows);
+
+/** What two policies of equal weights make of `batch`: largest differences by name, and the samples of each. */
+export async function compared(
+  one: LanguageModel,
+  other: LanguageModel,
+  channels: readonly Channel[],
+): Promise<{
+  readonly channels: Readonly<Record<string, number>>;
+  readonly gradients: Readonly<Record<string, number>>;
+  readonly samples: readonly [readonly Sample[], readonly Sample[]];
+}> {
+  const ask = { model: "policy", channels };
+  const [a, b] = [await one.score(batch, ask), await other.score(batch, ask)];
+  const coefficients = Object.fromEntries(
+    channels.map((channel) => [channel, coefficientsOf(batch.tokens.length, channel)]),
+  );
+  const [ours, theirs] = [one, other].map((policy) =>
+    policy.gradients(batch, plan(channels), weighBy(coefficients)),
+  );
+  const prompts = rows.map((row, index) => ({ tokens: Int32Array.from(row.context), key: [index] }));
+  return {
+    channels: Object.fromEntries(
+      channels.map((channel) => [channel, largestDifference(a[channel]!, b[channel]!)]),
+    ),
+    gradients: Object.fromEntries(
+      Object.entries(ours!).map(([name, gradient]) => [name, largestDifference(gradient, theirs![name]!)]),
+    ),
+    samples: [await collect(one, prompts), await collect(other, prompts)],
+  };
+}

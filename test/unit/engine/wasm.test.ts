@@ -8,26 +8,18 @@ import { openWasm } from "../../../server/engine/devices/wasm.ts";
 import { foldedNames } from "../../../server/engine/transformer/fold.ts";
 import type { Weigh } from "../../../server/core/policy.ts";
 import {
+  batch,
   batchOf,
-  coefficientsOf,
   collect,
+  compared,
   largestDifference,
   open,
   plan,
-  randomRows,
   stir,
   supervised,
   tinyModel,
-  weighBy,
 } from "./support.ts";
 
-const rows = randomRows([
-  [5, 6],
-  [1, 3],
-  [9, 12],
-  [2, 1],
-]);
-const batch = batchOf(rows);
 const channels = ["logp", "entropy", "logsumexp", "sum_pi_squared"] as const;
 
 for (const size of [{}, { kv_heads: 4, tied: false }]) {
@@ -37,21 +29,10 @@ for (const size of [{}, { kv_heads: 4, tied: false }]) {
     assert.equal(wasm.backend.name, "wasm");
     stir(native);
     wasm.writeWeights(native.readWeights());
-    const [a, b] = [
-      await native.score(batch, { model: "policy", channels }),
-      await wasm.score(batch, { model: "policy", channels }),
-    ];
-    for (const channel of channels) assert.ok(largestDifference(a[channel]!, b[channel]!) < 1e-3, channel);
-    const coefficients = Object.fromEntries(
-      channels.map((channel) => [channel, coefficientsOf(batch.tokens.length, channel)]),
-    );
-    const [ours, theirs] = [native, wasm].map((policy) =>
-      policy.gradients(batch, plan(channels), weighBy(coefficients)),
-    );
-    for (const [name, gradient] of Object.entries(ours!))
-      assert.ok(largestDifference(gradient, theirs![name]!) < 1e-3, name);
-    const prompts = rows.map((row, index) => ({ tokens: Int32Array.from(row.context), key: [index] }));
-    const [drawn, again] = [await collect(native, prompts), await collect(wasm, prompts)];
+    const found = await compared(native, wasm, channels);
+    for (const channel of channels) assert.ok(found.channels[channel]! < 1e-3, channel);
+    for (const [name, difference] of Object.entries(found.gradients)) assert.ok(difference < 1e-3, name);
+    const [drawn, again] = found.samples;
     drawn.forEach((sample, index) => {
       assert.deepEqual(sample.tokens, again[index]!.tokens);
       assert.ok(largestDifference(sample.logp_old, again[index]!.logp_old) < 1e-3);
