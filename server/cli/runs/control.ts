@@ -6,6 +6,14 @@ import { reachingHere } from "../../sites/ssh.ts";
 import { print, printJson } from "../command.ts";
 import { ofRun, type Options } from "./ofRun.ts";
 
+/** A command that asks a live run for what it is called. */
+const asking =
+  (action: "pause" | "continue" | "checkpoint", summary: string) =>
+  (program: Program): void =>
+    void ofRun(program, action, summary, (connection, run, { json }) =>
+      control(connection, run, action, json),
+    );
+
 /** By the name of the command. */
 export const controls = {
   stop: (program: Program) =>
@@ -15,24 +23,12 @@ export const controls = {
       "stop a run and write a last checkpoint; a resumed run repeats a step whose rollouts are not all recorded",
       (connection, run, { now, json }) => control(connection, run, "stop", json, now),
     ).option("--now", "stop at once and drop the current step"),
-  pause: (program: Program) =>
-    void ofRun(
-      program,
-      "pause",
-      "pause a run between two tokens or before the next step; it keeps its state in memory",
-      (connection, run, { json }) => control(connection, run, "pause", json),
-    ),
-  continue: (program: Program) =>
-    void ofRun(program, "continue", "continue a paused run", (connection, run, { json }) =>
-      control(connection, run, "continue", json),
-    ),
-  checkpoint: (program: Program) =>
-    void ofRun(
-      program,
-      "checkpoint",
-      "write a checkpoint after the current step",
-      (connection, run, { json }) => control(connection, run, "checkpoint", json),
-    ),
+  pause: asking(
+    "pause",
+    "pause a run between two tokens or before the next step; it keeps its state in memory",
+  ),
+  continue: asking("continue", "continue a paused run"),
+  checkpoint: asking("checkpoint", "write a checkpoint after the current step"),
   resume: (program: Program) =>
     void ofRun(program, "resume", "resume a run from its last checkpoint, as a new attempt", resume),
   delete: (program: Program) =>
