@@ -75,7 +75,6 @@ for (const [file, built] of ${JSON.stringify(list)})
 
 /** Bundles the tests that run in the extension host, and the stand-in for the editor's executable. */
 export async function buildWorkbenchTests() {
-  rmSync(join("out", "test", "workbench"), { recursive: true, force: true });
   await Promise.all([
     build(workbenchTests(filesOf("workbench"))),
     build(tests([join("test", "support", "workbench.ts")])),
