@@ -221,6 +221,44 @@ const matrix: Maker = (random, same) => {
     of(pick(random, ["pmatrix", "bmatrix"]), [`\\frac{${2 * other[0]!}}{2}`, ...other.slice(1)]),
   ];
 };
+const vector: Maker = (random, same) => {
+  const cells = Array.from({ length: whole(random, 2, 4) }, () => nonzero(random, 20));
+  const column = (list: readonly number[]): string =>
+    `\\begin{pmatrix} ${list.join(" \\\\ ")} \\end{pmatrix}`;
+  if (same) return [column(cells), column(cells)];
+  const [first, ...rest] = cells;
+  // Its differences, its sum and its order are those of other vectors.
+  return [
+    column(cells),
+    pick(random, [
+      column([first! + 1, ...rest.map((one) => one - 1)]),
+      column([...rest, first! + 41]),
+      column([cells.reduce((sum, one) => sum + one, 0)]),
+      `${cells.reduce((sum, one) => sum + one, 0)}`,
+    ]),
+  ];
+};
+const letters: Maker = (random, same) => {
+  const value = whole(random, 2, 99);
+  const name = pick(random, ["a", "k", "n", "x", "ab", "abc", "xy"]);
+  return same
+    ? [
+        `${value}${name}`,
+        pick(random, [`${value}\\cdot ${name}`, `${value}*${name}`, `${2 * value}${name}/2`]),
+      ]
+    : [`${value}${name}`, pick(random, [`${value}`, `${value + 1}${name}`, `${value}${name}c`])];
+};
+const plainUnit: Maker = (random, same) => {
+  const value = whole(random, 2, 500);
+  return [
+    `${value}`,
+    `${same ? value : value + 1} ${pick(random, ["cm", "clips", "hours", "dollars", "mph", "oranges"])}`,
+  ];
+};
+const named: Maker = (random, same) => {
+  const [a, b] = [nonzero(random, 20), nonzero(random, 20)];
+  return [`(${a}, ${b})`, `(x, y) = (${a}, ${same ? b : b + 1})`];
+};
 const words: Maker = (random, same) => {
   const list = ["Monday", "Tuesday", "even", "odd", "ellipse", "parabola"];
   const word = pick(random, list);
@@ -260,17 +298,34 @@ const makers = {
   power,
   logarithm,
   matrix,
+  vector,
+  letters,
+  plainUnit,
+  named,
   words,
 };
 
-/** Pairs of all kinds in turn. */
+/** The same text as another would write it: with and without blanks around row breaks, cells, commas and signs. */
+function respaced(random: Random, latex: string): string {
+  const around = (sign: string): string => pick(random, [sign, ` ${sign} `, `${sign} `, ` ${sign}`]);
+  return latex
+    .replace(/ ?(\\\\|&) ?/g, (_, sign: string) => around(sign))
+    .replace(/, /g, () => pick(random, [",", ", ", ",\\,", ",\\ "]))
+    .replace(/(?<=[\w})]) ?([+=<>]) ?(?=[\w\\(])/g, (_, sign: string) => around(sign))
+    .replace(/(\\begin\{\w+\}) | (?=\\end\{)/g, (blank, begin?: string) =>
+      random.integer(2) === 0 ? blank : (begin ?? ""),
+    );
+}
+
+/** Pairs of all kinds in turn, each way round and spaced as it comes. */
 export function pairsOf(count: number, seed = 1): readonly Pair[] {
   const random = randomStream(seed, "maths");
   const kinds = Object.entries(makers);
   return Array.from({ length: count }, (_, at) => {
     const [kind, make] = kinds[at % kinds.length]!;
     const same = Math.floor(at / kinds.length) % 2 === 0;
-    const [gold, answer] = make(random, same);
-    return { kind, gold, answer, same };
+    const made = make(random, same).map((latex) => respaced(random, latex));
+    const [gold, answer] = random.integer(2) === 0 ? made : made.toReversed();
+    return { kind, gold: gold!, answer: answer!, same };
   });
 }

@@ -3,6 +3,7 @@
  * the same, or to six decimals where one is written as a decimal; expressions are where they agree at some points.
  */
 import { ComputeEngine, isNumber, type Expression } from "@cortex-js/compute-engine";
+import { withoutPlainUnit } from "./units.ts";
 
 let engine: ComputeEngine | undefined;
 /** It takes half a second to make. */
@@ -11,11 +12,15 @@ const ce = (): ComputeEngine => (engine ??= new ComputeEngine());
 const units =
   /\\(?:text|mathrm|mbox|textrm|operatorname)\s*\{\s*(?:[a-zA-Z. ]*\s)?(?:[a-zA-Z°/. ^0-9{}-]+)\}(?:\s*\^\s*(?:\{\s*-?\d\s*\}|\d))?\s*$/;
 
+/** What stands for a row break while an answer is read: its two backslashes begin no other command. */
+const rowBreak = "\u0001";
+
 /** An answer without what says nothing of its value: spaces, dollars, units, thousands' commas. */
 export function normalised(latex: string): string {
   let text = latex
     .trim()
     .replace(/^\$+|\$+$|^\\[([]|\\[)\]]$/g, "")
+    .replace(/\\\\(?:\s*\[\s*-?[\d.]+\s*[a-z]{2}\s*\])?/g, rowBreak)
     .replace(/(?<=\d),\\!(?=\d)/g, ",")
     .replace(/\\[!,;:>]|\\q?quad|~/g, " ")
     .replace(/\\ /g, " ")
@@ -33,13 +38,9 @@ export function normalised(latex: string): string {
     .trim();
   if (units.test(text) && units.exec(text)!.index > 0) text = text.replace(units, "").trim();
   text = text.replace(/^\\(?:text|mathrm|textbf|mathbf)\s*\{([^{}]*)\}$/, "$1");
-  // A plain unit after a number.
-  text = text.replace(
-    /^(-?[\d.,]+|\\frac\s*\{[^{}]*\}\s*\{[^{}]*\})\s*(?:[a-zA-Z]{2,}|[a-df-hj-wyz])(?:\s*\^?\d)?$/,
-    "$1",
-  );
+  text = withoutPlainUnit(text);
   if (/^-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?:\s*\\%)?$/.test(text)) text = text.replaceAll(",", "");
-  return text;
+  return text.replaceAll(rowBreak, "\\\\");
 }
 
 type Form =
@@ -80,6 +81,17 @@ function split(text: string, separator: RegExp): string[] {
   return parts.map((part) => part.trim());
 }
 
+/** The parts between the bracket that a text begins with and its own end, where that is the text's; undefined: it is not. */
+function enclosed(text: string): string[] | undefined {
+  if (!/^[([][\s\S]*[)\]]$/.test(text)) return undefined;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (/[([]/.test(text[at]!)) depth++;
+    else if (/[)\]]/.test(text[at]!) && --depth === 0 && at < text.length - 1) return undefined;
+  }
+  return depth === 0 ? split(text.slice(1, -1), /^,/) : undefined;
+}
+
 const matrix = /^\\begin\s*\{([pbvBV]?matrix|array)\}(?:\s*\{[clr|]*\})?([\s\S]*)\\end\s*\{\1\}$/;
 const relations: readonly (readonly [RegExp, string])[] = [
   [/^(?:\\leq?slant|\\leq?(?![a-z])|≤|<=)/, "≤"],
@@ -106,11 +118,10 @@ function formOf(text: string): Form {
   if (/^(?:\\emptyset|\\varnothing|∅)$/.test(text)) return { kind: "set", parts: [] };
   const parts = split(text, /^,/);
   if (parts.length > 1) return { kind: "set", parts: parts.map((part) => formOf(normalised(part))) };
-  const pair = /^([([])([\s\S]*)([)\]])$/.exec(text);
-  if (pair !== null) {
-    const inner = split(pair[2]!, /^,/);
-    if (inner.length > 1) return { kind: "tuple", parts: inner.map(formOf), ends: pair[1]! + pair[3]! };
-  }
+  const inner = enclosed(text);
+  if (inner?.length === 1 && matrix.test(inner[0]!)) return formOf(inner[0]!);
+  if (inner !== undefined && inner.length > 1)
+    return { kind: "tuple", parts: inner.map(formOf), ends: text[0]! + text.at(-1)! };
   for (const [sign, operator] of relations) {
     const sides = split(text, sign);
     if (sides.length === 2 && sides.every((side) => side !== ""))
@@ -126,7 +137,9 @@ function formOf(text: string): Form {
 
 function scalarOf(text: string): Form {
   // Digits, then a fraction: a mixed number.
-  const mixed = /^(-?)(\d+)\s*\\frac\s*\{?(\d+)\}?\s*\{?(\d+)\}?$/.exec(text);
+  const mixed =
+    /^(-?)(\d+)\s*\\frac\s*\{?(\d+)\}?\s*\{?(\d+)\}?$/.exec(text) ??
+    /^(-?)(\d+)\s+(\d+)\s*\/\s*(\d+)$/.exec(text);
   const own = mixed === null ? text : `${mixed[1]!}(${mixed[2]!}+\\frac{${mixed[3]!}}{${mixed[4]!}})`;
   const words = /^[A-Za-z][A-Za-z ]+$/.test(text) && text.length > 1;
   const expression = ce().parse(own);
@@ -265,8 +278,16 @@ function sameForm(a: Form, b: Form): boolean {
   return false;
 }
 
-/** @param gold, answer LaTeX, without or with dollars */
+/** "100,200": two numbers of a list or one with a thousands' comma, which only the gold answer's writer knows. */
+const mayBeList = /^\s*\$?\s*-?\d{3}(?:,[1-9]\d{2})+\s*\$?\s*$/;
+
+/**
+ * @param gold, answer LaTeX, without or with dollars. A gold answer that may be a list is the same as that list and as what is
+ * written alike, not as the one number.
+ */
 export function sameAnswer(gold: string, answer: string): boolean {
+  if (mayBeList.test(gold) && !mayBeList.test(answer))
+    return sameForm(formOf(gold.replace(/[$\s]/g, "")), formOf(normalised(answer)));
   const [a, b] = [normalised(gold), normalised(answer)];
   if (a.replaceAll(" ", "") === b.replaceAll(" ", "")) return a !== "";
   return sameForm(formOf(a), formOf(b));

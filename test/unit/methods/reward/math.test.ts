@@ -7,6 +7,7 @@ import { UserError } from "../../../../shared/lib/errors.ts";
 import { finalAnswer } from "../../../../server/lib/maths/answer.ts";
 import { sameAnswer } from "../../../../server/lib/maths/equality.ts";
 import { math } from "../../../../server/methods/reward/maths/math.ts";
+import { pairsOf } from "../../../../bench/maths/pairs.ts";
 import { mathsThread } from "../../../support/mathsThread.ts";
 import { pythonWith, rewardPackages } from "../../../support/pythonPackages.ts";
 import { scoring } from "../../../support/pythonReward.ts";
@@ -82,6 +83,14 @@ test("answers that are the same in another form, and those that are not", () => 
     ["3+4i", "4i+3"],
     ["\\begin{pmatrix}1&2\\\\3&4\\end{pmatrix}", "\\begin{bmatrix}1&2\\\\3&\\frac{8}{2}\\end{bmatrix}"],
     ["\\text{Monday}", "monday"],
+    ["\\begin{pmatrix} 3 \\\\ -1 \\end{pmatrix}", "\\begin{pmatrix}3\\\\-1\\end{pmatrix}"],
+    ["\\begin{pmatrix}3\\\\[2pt]-1\\end{pmatrix}", "\\left(\\begin{array}{c} 3 \\\\ -1 \\end{array}\\right)"],
+    ["(x,y)=(1,2)", "(1,2)"],
+    ["5/4", "1 1/4"],
+    ["72", "72 clips"],
+    ["12", "12 cm"],
+    ["100200", "100,200"],
+    ["100,200", "100, 200"],
   ];
   for (const [a, b] of same) assert.ok(sameAnswer(a, b), `${a} is ${b}`);
   const different: readonly (readonly [string, string])[] = [
@@ -96,8 +105,26 @@ test("answers that are the same in another form, and those that are not", () => 
     ["5", "-5"],
     ["\\text{even}", "\\text{odd}"],
     ["1", ""],
+    ["\\begin{pmatrix} 3 \\\\ -1 \\end{pmatrix}", "\\begin{pmatrix} 4 \\\\ -2 \\end{pmatrix}"],
+    ["\\begin{pmatrix} 3 \\\\ -1 \\end{pmatrix}", "2"],
+    ["3k", "3"],
+    ["12", "12n"],
+    ["2ab", "2"],
+    ["2 abcd", "2"],
+    ["\\frac{1}{2}a", "\\frac{1}{2}"],
+    ["100,200", "100200"],
   ];
   for (const [a, b] of different) assert.ok(!sameAnswer(a, b), `${a} is not ${b}`);
+});
+
+test("no wrong answer of made pairs earns, however it is spaced and ordered, and few right ones do not", () => {
+  const pairs = pairsOf(thorough ? 4000 : 600, 3);
+  const wrong = pairs.filter(({ gold, answer, same }) => sameAnswer(gold, answer) !== same);
+  assert.deepEqual(
+    wrong.filter(({ same }) => !same),
+    [],
+  );
+  assert.ok(wrong.length <= pairs.length / 100, JSON.stringify(wrong));
 });
 
 test("the term: right, wrong, no answer, and what cannot be judged", async () => {
