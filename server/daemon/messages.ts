@@ -96,7 +96,10 @@ export class BoundedReader extends AbstractMessageReader implements MessageReade
       this.pump();
     };
     const drain = (): void => this.pump();
-    const close = (): void => this.fireClose();
+    const close = (): void => {
+      this.forget();
+      this.fireClose();
+    };
     const error = (reason: Error): void => this.fireError(reason);
     socket.on("data", data).on("drain", drain).on("close", close).on("error", error);
     return Disposable.create(() =>

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { after } from "node:test";
 import { loadConfig, type LoadOptions, type LoadedConfig } from "../../server/rules/load.ts";
+import { atExit } from "./atExit.ts";
 
 /** A folder of the test file's own, removed when it ends. */
 export const folder = mkdtempSync(join(tmpdir(), "gradus-config-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+atExit(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Writes files and loads the first. */
 export function load(files: Readonly<Record<string, string>>, options: LoadOptions = {}): LoadedConfig {

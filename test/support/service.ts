@@ -11,10 +11,6 @@ import { until } from "./until.ts";
 
 let built: Promise<string> | undefined;
 
-/** A test that fails leaves its service: nothing else would end it. */
-const started: ChildProcess[] = [];
-after(() => started.forEach((child) => child.kill("SIGKILL")));
-
 /** Built as it ships, once a process. */
 export const serviceProgram = (): Promise<string> => (built ??= buildService());
 
@@ -66,7 +62,8 @@ export async function startService(
   const child = spawn(process.execPath, [program, project, ...options], {
     stdio: ["ignore", "pipe", "pipe"],
   });
-  started.push(child);
+  // A test that fails leaves its service: nothing else would end it.
+  after(() => child.kill("SIGKILL"));
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
   const over = new Promise<number | null>((done) => child.once("close", (code) => done(code)));

@@ -56,6 +56,14 @@ test("no folder of server/ holds more than 25 files, and nothing is loose in it 
   assert.deepEqual(loose.map(({ name }) => name).sort(), ["README.md", "cli.ts"]);
 });
 
+test("no module that tests share has a hook of the runner's: it would run when the first file that loads it ends", () => {
+  const shared = readdirSync("test", { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.name.endsWith(".test.ts"))
+    .map((entry) => join(entry.parentPath, entry.name));
+  const hooks = shared.filter((file) => /^(after|before)(Each)?\(/m.test(readFileSync(file, "utf8")));
+  assert.deepEqual(hooks, []);
+});
+
 test("no page links to a page that is not there", () => {
   const pages = [
     "README.md",

@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "node:test";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { here } from "../../../server/sites/here.ts";
 import { Mirror } from "../../../server/sites/mirror.ts";
 import type { Shell } from "../../../server/sites/shell.ts";
+import { atExit } from "../../support/atExit.ts";
 
 const made: string[] = [];
-after(() => made.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+atExit(() => made.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
 /** A folder there, and a mirror of it here. */
 export function pair(shell: Shell = here(), name = "out") {

@@ -2,15 +2,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "node:test";
 import { runFolder } from "../../../server/store/files.ts";
 import { Store } from "../../../server/store/store.ts";
 import { openAttempt } from "../../../shared/log/writer.ts";
+import { atExit } from "../../support/atExit.ts";
 import { group, metrics, rollout, type Written } from "../log/sample.ts";
 
 const folders: string[] = [];
 const opened = new Set<Store>();
-after(() => {
+atExit(() => {
   opened.forEach((store) => store.close());
   folders.forEach((path) => rmSync(path, { recursive: true, force: true }));
 });
