@@ -69,6 +69,7 @@ import { curriculumGap } from "./curriculum/curriculumGap.ts";
 import { unsolvedList } from "./stages/unsolvedList.ts";
 import { evalOverlap } from "./tasks/evalOverlap.ts";
 import { offPolicy } from "./objective/offPolicy.ts";
+import { untrainedPolicy } from "./models/untrainedPolicy.ts";
 import { untrainedReference } from "./models/untrainedReference.ts";
 import { idleChoice } from "./objective/idleChoice.ts";
 import { idleClip } from "./objective/idleClip.ts";
@@ -222,6 +223,7 @@ export const rules: readonly Rule[] = [
   evalOverlap,
   unsolvedList,
   offPolicy,
+  untrainedPolicy,
   untrainedReference,
   idleClip,
   learningRateBand,
