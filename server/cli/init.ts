@@ -4,10 +4,10 @@ import { InvalidArgumentError, Option } from "commander";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import { listPresets, presetNamed } from "../config/presets.ts";
 import { nearest } from "../lib/suggest.ts";
-import { loadConfig } from "../rules/load.ts";
 import { print, printJson, type Command } from "./command.ts";
 import { agentSkill, skillPath } from "./text/agentSkill.ts";
 import { pathText } from "./text/diagnostics.ts";
+import { checking } from "./starter/checking.ts";
 import { configName, files, testName } from "./starter/files.ts";
 
 interface Options {
@@ -44,15 +44,12 @@ function init(folder: string, { from, agent, json }: Options): void {
     for (const file of written) print(`wrote ${pathText(file)}`);
     return print("\nNext: name the agent a server of tools (MCP): command `gradus`, argument `mcp`.");
   }
-  const texts = files(from, (text) => errorsOf(join(folder, configName), text));
+  const texts = files(from, checking(join(folder, configName)));
   const written = write(folder, texts, "Choose another folder: gradus init FOLDER.");
   if (json === true) return printJson({ preset: from, files: written });
   for (const file of written) print(`wrote ${pathText(file)}`);
   print(`\n${nextSteps(folder, Object.keys(texts)).join("\n")}`);
 }
-
-const errorsOf = (file: string, text: string): number =>
-  loadConfig(file, { text }).diagnostics.filter(({ severity }) => severity === "error").length;
 
 /** What to do with what was written, one command a line. */
 function nextSteps(folder: string, [name = configName, ...others]: readonly string[]): string[] {

@@ -4,11 +4,19 @@ import { isObject, objectOf } from "../../../shared/lib/json.ts";
 const at = (body: unknown, path: string): unknown =>
   path.split(".").reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), body);
 
+interface How {
+  /** Nothing goes with the config: it reads no file. */
+  readonly isAlone: boolean;
+  /** The preset's own stages begin with random weights, from which its tasks earn nothing. */
+  readonly needsWarmUp: boolean;
+}
+
 export class Choices {
   /** @param bodies of the preset and, after it, of those that it extends */
   constructor(
     readonly preset: string,
     private readonly bodies: readonly unknown[],
+    readonly how: How,
   ) {}
 
   has(path: string): boolean {
@@ -37,6 +45,10 @@ export class Choices {
 
   /** Whether its reward goes without the starter's function. */
   get rewardsOwn(): boolean {
-    return this.ownWorld || this.has("reward.terms");
+    return this.ownWorld || this.how.isAlone || this.has("reward.terms");
+  }
+
+  get configName(): string {
+    return `${this.ownWorld || this.how.isAlone ? this.preset : "countdown"}.gradus.yaml`;
   }
 }

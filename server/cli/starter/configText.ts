@@ -1,12 +1,16 @@
-/** The config that `gradus init` writes. */
+/** The config that `gradus init` writes, and `gradus presets PRESET` prints. */
 import { stringify } from "yaml";
+import { isObject, objectOf } from "../../../shared/lib/json.ts";
 import type { Choices } from "./choices.ts";
 import { rewardName } from "./reward.ts";
 
-/** @param context tokens of the model's context, where the preset names none */
-export const configText = (choices: Choices, context: number): string =>
+/**
+ * @param context tokens of the model's context, where the preset names none
+ * @param about the preset, as lines of a comment; none: the commands that take the file
+ */
+export const configText = (choices: Choices, context: number, about: readonly string[] = []): string =>
   [
-    head(choices),
+    head(choices, about.length === 0 ? commands(choices) : about),
     model(choices, context),
     tasks(choices),
     curriculum(choices),
@@ -19,31 +23,37 @@ export const configText = (choices: Choices, context: number): string =>
     .filter((block) => block !== "")
     .join("\n\n") + "\n";
 
-function head(choices: Choices): string {
-  const { preset, ownWorld } = choices;
-  const file = `${ownWorld ? preset : "countdown"}.gradus.yaml`;
+function commands(choices: Choices): readonly string[] {
+  const { configName, ownWorld } = choices;
   const lines = [
     ["validate", "", "checks it before anything runs"],
     ["resolve", "", "shows every value and where it comes from"],
     ["run", " --dry-run", "one step: values of each term, time, memory"],
     ["run", "", "trains it here and follows it"],
-  ].map(([command, flag, does]) => [`gradus ${command} ${file}${flag}`, does] as const);
+  ].map(([command, flag, does]) => [`gradus ${command} ${configName}${flag}`, does] as const);
   const width = Math.max(42, ...lines.map(([command]) => command.length)) + 1;
-  return `# A curriculum, a reward and the training of a small language model${
-    ownWorld || choices.has("stages") ? "." : ": about a minute on two cores."
-  }
-${lines.map(([command, does]) => `#   ${command.padEnd(width)}${does}`).join("\n")}
+  return [
+    `# A curriculum, a reward and the training of a small language model${
+      ownWorld || choices.has("stages") ? "." : ": about a minute on two cores."
+    }`,
+    ...lines.map(([command, does]) => `#   ${command.padEnd(width)}${does}`),
+  ];
+}
+
+function head(choices: Choices, lines: readonly string[]): string {
+  const { preset, ownWorld, how } = choices;
+  return `${lines.join("\n")}
 
 # A published method to start from: \`gradus presets\` lists them. Everything below ${
-    ownWorld ? "fits it to this machine" : "changes it"
+    ownWorld ? "fits it to this machine" : how.isAlone ? "is what it leaves open" : "changes it"
   }.
 extends: ${stringify(preset).trim()}
-name: ${ownWorld ? stringify(preset).trim() : "countdown"}
+name: ${ownWorld || how.isAlone ? stringify(preset).trim() : "countdown"}
 seed: 1`;
 }
 
 const model = (choices: Choices, context: number): string =>
-  `# The policy: a transformer of 0.36 million parameters, from random weights.
+  `# The policy: a transformer of 0.36 million parameters, from random weights. Or name a model's path.
 model: { base: tiny, width: 96, layers: 3, heads: 4, hidden: 256${
     choices.has("model.context") ? "" : `, context: ${context}`
   } }`;
@@ -58,7 +68,7 @@ tasks:
 
 /** \`sec\` names the same choices; they are written out to be changed. */
 const curriculum = (choices: Choices): string =>
-  choices.preset !== "sec" && (choices.has("curriculum") || choices.ownWorld)
+  choices.how.isAlone || (choices.preset !== "sec" && (choices.has("curriculum") || choices.ownWorld))
     ? ""
     : `# Which task comes next: the arms on which the model learns most.
 curriculum:
@@ -85,7 +95,7 @@ function rollout(choices: Choices): string {
 }
 
 function reward(choices: Choices): string {
-  if (choices.ownWorld) return "";
+  if (choices.ownWorld || (choices.how.isAlone && choices.has("reward.terms"))) return "";
   if (choices.rewardsOwn) return besides(choices);
   return `reward:
   terms:
@@ -112,11 +122,11 @@ const success = (choices: Choices): string =>
   # What counts as solved in pass@k.
   success: { terms: [correct], at_least: 1 }`;
 
-/** The preset has terms of its own: one more says what is right. */
+/** One more term than the preset has says what is right. */
 const besides = (choices: Choices): string =>
   choices.has("reward.terms.correct")
     ? ""
-    : `# In addition to the preset's terms: 1 where the equation is right, else 0.
+    : `# ${choices.has("reward.terms") ? "In addition to the preset's terms: " : ""}1 where the equation is right, else 0.
 reward:
   terms:
     correct: { use: equation }${success(choices)}`;
@@ -132,20 +142,37 @@ function optimizer(choices: Choices): string {
   optimizer: { ${[...first, others].filter((part) => part !== "").join(", ")} }`;
 }
 
-function stages(choices: Choices): string {
-  if (choices.has("stages")) return "";
-  const steps = choices.has("steps") ? "" : "steps: 80";
-  if (choices.ownWorld) return steps;
-  return `# Supervised learning on written solutions comes first: from random weights no answer would ever
-# be right, and there would be nothing to reinforce.
+const warmUp = (name: string): string =>
+  `# Supervised learning on written solutions comes first: from random weights no answer would ever
+# be right, and there would be nothing to reinforce. With a trained \`model.base\` it may go.
 stages:
-  - name: warm-up
+  - name: ${name}
     kind: sft
     steps: 300
     batch: 64
-    update: { optimizer: { lr: 2.0e-3, warmup: 20 } }
-  - { name: reinforce${steps === "" ? "" : `, ${steps}`} }`;
+    update: { optimizer: { lr: 2.0e-3, warmup: 20 } }`;
+
+function stages(choices: Choices): string {
+  const own = choices.get("stages");
+  const { needsWarmUp } = choices.how;
+  if (own === undefined) {
+    const steps = choices.has("steps") ? "" : "steps: 80";
+    if (choices.ownWorld && !needsWarmUp) return steps;
+    return `${warmUp("warm-up")}\n  - { name: reinforce${steps === "" ? "" : `, ${steps}`} }`;
+  }
+  if (!needsWarmUp) return "";
+  // A list replaces the preset's: its stages are written again, after the first.
+  const list = stagesOf(own);
+  const name = list.some((stage) => stage["name"] === "warm-up") ? "imitate" : "warm-up";
+  return `${warmUp(name)}\n${stringify({ stages: list })
+    .replace(/^stages:\n/, "")
+    .trimEnd()}`;
 }
+
+const stagesOf = (own: unknown): readonly Readonly<Record<string, unknown>>[] =>
+  Array.isArray(own)
+    ? own.filter(isObject)
+    : Object.entries(objectOf(own)).map(([name, stage]) => ({ name, ...objectOf(stage) }));
 
 function evaluation(choices: Choices): string {
   const open = choices.open("evaluation", [

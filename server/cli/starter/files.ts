@@ -10,19 +10,51 @@ import { reward, rewardName, test, testName } from "./reward.ts";
 export { testName } from "./reward.ts";
 export const configName = "countdown.gradus.yaml";
 
-/** By path in the folder. @param problems how many errors a config's text has: the smallest context with the fewest is taken */
+/** What checking a config's text says of it. */
+export interface Checked {
+  /** Errors. */
+  readonly errors: number;
+  /** Its policy begins with random weights that nothing teaches. */
+  readonly isUntaught: boolean;
+}
+type Check = (text: string) => Checked;
+
+/** By path in the folder. @param check says which context has the fewest errors, and whether a warm-up is missing */
 export function files(
   preset: string,
-  problems: (text: string) => number = () => 0,
+  check: Check = () => ({ errors: 0, isUntaught: false }),
 ): Readonly<Record<string, string>> {
-  const choices = new Choices(preset, presetBodies(preset));
-  const texts = contexts.map((context) => configText(choices, context));
-  const counts = choices.has("model.context") ? [0] : texts.map(problems);
-  const text = texts[counts.indexOf(Math.min(...counts))]!;
+  const [choices, text] = written(preset, false, check);
   return {
-    [choices.ownWorld ? `${preset}.gradus.yaml` : configName]: text,
+    [choices.configName]: text,
     ...(choices.rewardsOwn ? {} : { [rewardName]: reward, [testName]: test }),
   };
+}
+
+/** The config by itself, with what there is to know of the preset. @param about lines of a comment */
+export const configAlone = (preset: string, about: readonly string[], check: Check): string =>
+  written(preset, true, check, about)[1];
+
+function written(
+  preset: string,
+  isAlone: boolean,
+  check: Check,
+  about?: readonly string[],
+): readonly [Choices, string] {
+  const bodies = presetBodies(preset);
+  const made = (needsWarmUp: boolean): readonly [Choices, string, Checked] => {
+    const choices = new Choices(preset, bodies, { isAlone, needsWarmUp });
+    const texts = choices.has("model.context") ? [contexts[0]!] : contexts;
+    const tried = texts.map((context) => {
+      const text = configText(choices, context, about);
+      return [choices, text, check(text)] as const;
+    });
+    return tried.reduce((best, one) => (one[2].errors < best[2].errors ? one : best));
+  };
+  const plain = made(false);
+  if (!plain[2].isUntaught) return [plain[0], plain[1]];
+  const [choices, text, { errors }] = made(true);
+  return errors > plain[2].errors ? [plain[0], plain[1]] : [choices, text];
 }
 
 /** Tokens: of countdown, of its prompts with words around them, of episodes in a world. */

@@ -8,6 +8,9 @@ import { environmentOf } from "../tasks/environments.ts";
 /** Characters of a solution from which on random letters are no chance: one in thousands, of the smallest alphabet. */
 const outOfReach = 3;
 
+/** Kinds of stage that train the policy on what it did not write. */
+const teaching: ReadonlySet<string> = new Set(["sft", "pretrain", "preference"]);
+
 /** Whether a stage has another source of right answers than the policy itself. */
 const isHelped = ({ auxiliary, guidance, replay }: StageBody): boolean =>
   guidance.trigger.declaration.name !== "none" ||
@@ -18,7 +21,8 @@ const isHelped = ({ auxiliary, guidance, replay }: StageBody): boolean =>
 function untaught({ config, stages }: ConfigModel): StageView | undefined {
   const others = config.models.some((model) => model.kind === "opened" && model.model.base !== "tiny");
   const isTaught = stages.some(
-    ({ config: { kind, on_enter, body } }) => kind !== "rl" || on_enter.init.length > 0 || isHelped(body),
+    ({ config: { kind, on_enter, body } }) =>
+      teaching.has(kind) || on_enter.init.length > 0 || isHelped(body),
   );
   return config.model.base !== "tiny" || others || isTaught ? undefined : stages[0];
 }

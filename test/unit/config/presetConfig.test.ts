@@ -1,6 +1,9 @@
 /** What `gradus presets PRESET` prints, and the editor opens for a paper: a config that is checked as it is. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { objectOf } from "../../../shared/lib/json.ts";
+import { checking } from "../../../server/cli/starter/checking.ts";
+import { files } from "../../../server/cli/starter/files.ts";
 import { presetConfig } from "../../../server/cli/text/presetConfig.ts";
 import { listPapers } from "../../../server/config/papers.ts";
 import { listPresets, presetNamed } from "../../../server/config/presets.ts";
@@ -11,15 +14,25 @@ import { gradus } from "../../support/cli.ts";
 /** These need a file of the person's: the message in the editor says which. */
 const needsFile = ["a-lol", "bayesian-mixture", "modomodo"];
 
-test("every preset's config has no error, but for those that need a file", () => {
-  const wrong = listPresets().filter((preset) =>
-    loadConfig(`/tmp/${preset.id}.gradus.yaml`, { text: presetConfig(preset) }).diagnostics.some(
-      ({ severity }) => severity === "error",
-    ),
-  );
-  assert.deepEqual(
-    wrong.map(({ id }) => id),
-    needsFile,
+test("every preset's config has no error, but for those that need a file, and none begins where nothing is right", () => {
+  const checked = listPresets().map((preset) => ({
+    id: preset.id,
+    ...checking(`/tmp/${preset.id}.gradus.yaml`)(presetConfig(preset)),
+  }));
+  const idsOf = (list: typeof checked): string[] => list.map(({ id }) => id);
+  assert.deepEqual(idsOf(checked.filter(({ errors }) => errors > 0)), needsFile);
+  assert.deepEqual(idsOf(checked.filter(({ isUntaught }) => isUntaught)), []);
+});
+
+test("its policy is taught first, as that of `gradus init --from` is", () => {
+  const stagesOf = (text: string): unknown =>
+    objectOf(loadConfig("/tmp/a.gradus.yaml", { text }).tree)["stages"];
+  const [printed, written] = [presetConfig(presetNamed("dapo")!), files("dapo")["countdown.gradus.yaml"]!];
+  assert.deepEqual(stagesOf(printed), stagesOf(written));
+  assert.match(printed, /kind: sft/);
+  assert.match(
+    presetConfig(presetNamed("score")!),
+    /name: warm-up\n +kind: sft[^]*name: first-held[^]*name: both/,
   );
 });
 
