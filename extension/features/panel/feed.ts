@@ -55,6 +55,16 @@ interface PanelFeedOptions {
 const defaultPace = 100;
 const mostRollouts = 512;
 
+/** What is asked for again. `summary`: nothing, what is known has changed. */
+type Stale = "summary" | "detail" | "evaluations" | "errors";
+
+/** What was asked for in one refresh; a part that was not asked for is absent. */
+interface Refreshed {
+  readonly detail?: RunDetail;
+  readonly evaluated?: RunEvaluations;
+  readonly events?: RunEvents;
+}
+
 export class PanelFeed {
   #ready = false;
   #detail: RunDetail | undefined;
@@ -67,10 +77,11 @@ export class PanelFeed {
   #judged = "";
   #events: RunEvents = { errors: 0, failures: noFailures, told: [], evaluating: undefined };
   #steps: LiveStep[] = [];
-  #dirty = false;
-  readonly #stale = { detail: false, evaluations: false, errors: false };
+  /** What has changed since it was last asked for: taken before the questions, so that what changes meanwhile stays. */
+  #stale: ReadonlySet<Stale> = new Set();
   #timer = false;
   #busy = false;
+  #loading = 0;
   /** Each `ready` or gap begins a new round; an answer to an older one is dropped. */
   #round = 0;
 
@@ -94,7 +105,7 @@ export class PanelFeed {
   /** The run's progress has changed for every view. */
   moved(): void {
     if (!this.#ready || this.#detail === undefined) return;
-    this.#dirty = true;
+    this.#mark("summary");
     this.#schedule();
   }
   /** Whether the panel was sent this place: a webview must not choose files. */
@@ -134,7 +145,7 @@ export class PanelFeed {
       // What a later attempt trains again lies inside buckets: they are asked for again.
       if (before !== undefined && (this.#summary?.attempt ?? 0) > before) void this.#loadAll();
     }
-    if (this.#dirty) this.#schedule();
+    if (this.#stale.size > 0) this.#schedule();
   }
 
   async range(
@@ -221,17 +232,21 @@ export class PanelFeed {
     }
   }
 
+  #mark(...stale: readonly Stale[]): void {
+    this.#stale = new Set([...this.#stale, ...stale]);
+  }
+
   #note(change: Change): void {
-    this.#dirty = true;
+    this.#mark("summary");
     const before = this.#summary;
     if (change.summary !== null) this.#summary = change.summary;
     const attempt = change.summary?.attempt ?? this.#summary?.attempt ?? 0;
     if (change.kind === "step" && change.metrics !== undefined)
       this.#steps.push({ step: change.step, attempt, metrics: change.metrics });
-    if (change.kind === "evaluation") this.#stale.evaluations = true;
-    if (change.kind === "event") this.#stale.errors = true;
+    if (change.kind === "evaluation") this.#mark("evaluations");
+    if (change.kind === "event") this.#mark("errors");
     const moved = before?.stage !== this.#summary?.stage || before?.attempt !== this.#summary?.attempt;
-    if (change.kind === "checkpoint" || change.kind === "status" || moved) this.#stale.detail = true;
+    if (change.kind === "checkpoint" || change.kind === "status" || moved) this.#mark("detail");
   }
 
   #schedule(): void {
@@ -245,40 +260,46 @@ export class PanelFeed {
   }
 
   async #flush(): Promise<void> {
-    if (!this.#ready || !this.#dirty || this.#busy) return;
+    if (!this.#ready || this.#stale.size === 0 || this.#busy || this.#loading > 0) return;
     this.#busy = true;
     const round = this.#round;
+    const stale = this.#stale;
+    this.#stale = new Set();
     try {
-      await this.#refresh();
-      if (round === this.#round && this.#detail !== undefined) {
-        this.#dirty = false;
-        const steps = this.#steps;
-        this.#steps = [];
-        this.options.send({ version: panelVersion, type: "live", steps, ...this.#shown(this.#detail) });
-      }
+      const { detail, evaluated, events } = await this.#refreshed(stale);
+      // What began meanwhile asks for everything, and later than this did.
+      if (round !== this.#round) return;
+      if (detail !== undefined) this.#detail = detail;
+      if (evaluated !== undefined) this.#evaluated = evaluated;
+      if (events !== undefined) this.#events = events;
+      if (this.#detail === undefined) return;
+      const steps = this.#steps;
+      this.#steps = [];
+      this.options.send({ version: panelVersion, type: "live", steps, ...this.#shown(this.#detail) });
     } catch (error) {
+      this.#mark(...stale);
       this.options.failed(error);
     } finally {
       this.#busy = false;
-      if (this.#dirty && this.#ready) this.#schedule();
+      if (this.#stale.size > 0 && this.#ready) this.#schedule();
     }
   }
 
-  async #refresh(): Promise<void> {
-    const { detail, evaluations, errors } = this.#stale;
+  async #refreshed(stale: ReadonlySet<Stale>): Promise<Refreshed> {
     const judged = this.#summary?.verdict === undefined ? "" : JSON.stringify(this.#summary.verdict);
-    if (!detail && !evaluations && !errors && judged === this.#judged) return;
+    const isJudged = judged === this.#judged && !stale.has("evaluations");
+    if (isJudged && stale.size === 1 && stale.has("summary")) return {};
     const source = await this.options.source();
     const { run } = this.options;
     // What every other view says of the run has changed: so have the sentences about it.
-    if (judged !== this.#judged || evaluations) await this.#judge(source);
-    if (detail) {
-      this.#detail = await source.ask(runsShow, { run });
-      void this.#compareBefore(source, this.#detail);
-    }
-    if (evaluations) this.#evaluated = await readEvaluations(source, run);
-    if (errors) this.#events = await readEvents(source, run);
-    Object.assign(this.#stale, { detail: false, evaluations: false, errors: false });
+    if (!isJudged) await this.#judge(source);
+    const detail = stale.has("detail") ? await source.ask(runsShow, { run }) : undefined;
+    if (detail !== undefined) void this.#compareBefore(source, detail);
+    return {
+      ...(detail === undefined ? {} : { detail }),
+      ...(stale.has("evaluations") ? { evaluated: await readEvaluations(source, run) } : {}),
+      ...(stale.has("errors") ? { events: await readEvents(source, run) } : {}),
+    };
   }
 
   /** A daemon of an earlier version gives none. */
@@ -290,7 +311,10 @@ export class PanelFeed {
   async #loadAll(): Promise<void> {
     const round = ++this.#round;
     this.#steps = [];
-    this.#dirty = false;
+    this.#stale = new Set();
+    // What comes from here on is newer than what is asked for.
+    this.#summary = undefined;
+    this.#loading++;
     const { run } = this.options;
     try {
       const source = await this.options.source();
@@ -304,20 +328,18 @@ export class PanelFeed {
       const series = await this.#series(source, names.filter(wantedMetric), {});
       if (round !== this.#round || !this.#ready) return;
       this.#detail = detail;
-      // A change may have overtaken the answer.
-      if (
-        this.#summary === undefined ||
-        detail.step >= this.#summary.step ||
-        detail.attempt > this.#summary.attempt
-      )
-        this.#summary = detail;
       this.#evaluated = evaluated;
       this.#events = events;
+      const begun: RunSummary = (this.#summary ??= detail);
       this.options.send({ version: panelVersion, type: "show", series, ...this.#shown(detail) });
+      // An attempt that began meanwhile may not be in all of it.
+      if (begun.attempt > detail.attempt) void this.#loadAll();
       void this.#compareBefore(source, detail);
-      if (this.#steps.length > 0) this.#schedule();
     } catch (error) {
       if (round === this.#round) this.options.failed(error);
+    } finally {
+      this.#loading--;
+      if (this.#stale.size > 0 && this.#ready) this.#schedule();
     }
   }
 

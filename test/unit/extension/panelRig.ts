@@ -35,6 +35,20 @@ export function rig(
   const failures: unknown[] = [];
   const timers: (() => void)[] = [];
   let at = step;
+  /** Answers that are held back, by method. */
+  const held = new Map<string, Promise<void>>();
+  /** From now on answers to a method wait, as they are at the time of the question. @returns how to let them go */
+  const hold = (method: string): (() => void) => {
+    let release = (): void => undefined;
+    held.set(method, new Promise((done) => (release = done)));
+    return () => {
+      held.delete(method);
+      release();
+    };
+  };
+  const settled = async (): Promise<void> => {
+    for (let i = 0; i < 10; i++) await new Promise((turn) => setImmediate(turn));
+  };
   const answers: Readonly<Record<string, (parameters: { metrics?: string[] }) => unknown>> = {
     "gradus/runs/show": () => detailAt(at),
     "gradus/metrics/names": () => ({
@@ -83,7 +97,10 @@ export function rig(
     // A daemon of an earlier version.
     "gradus/rewards/errors": () => Promise.reject(new Error("unhandled method")),
     ...Object.fromEntries(
-      Object.entries(more.answers ?? {}).map(([method, answer]) => [method, () => answer]),
+      Object.entries(more.answers ?? {}).map(([method, answer]) => [
+        method,
+        typeof answer === "function" ? (answer as () => unknown) : () => answer,
+      ]),
     ),
   };
   const source: Asker = {
@@ -95,7 +112,8 @@ export function rig(
         wheres.push(where);
         parts.push([from, to]);
       }
-      return Promise.resolve(answers[request.method]!(parameters as { metrics?: string[] }) as never);
+      const answer = answers[request.method]!(parameters as { metrics?: string[] });
+      return (held.get(request.method) ?? Promise.resolve()).then(() => answer as never);
     },
   };
   const feed = new PanelFeed({
@@ -108,11 +126,11 @@ export function rig(
   });
   const tick = async (): Promise<void> => {
     timers.shift()?.();
-    for (let i = 0; i < 10; i++) await new Promise((settled) => setImmediate(settled));
+    await settled();
   };
   const stepChange = (to: number, kind: Change["kind"] = "step"): Change => {
     at = to;
     return { cursor: to, run, kind, step: to, summary: summaryAt(to), metrics: liveStep(to).metrics };
   };
-  return { sent, asked, wheres, parts, series, failures, timers, feed, tick, stepChange };
+  return { sent, asked, wheres, parts, series, failures, timers, feed, tick, settled, hold, stepChange };
 }
