@@ -110,7 +110,7 @@ function build(context: ExtensionContext): Api {
     documents,
     heat,
     rolloutHovers(documents, heat, hovers),
-    new RescoreDocuments(stores),
+    new RescoreDocuments(stores, naming),
     new RewardHints(stores, naming),
     new RewardChecks(stores, naming),
     tests,
@@ -124,11 +124,6 @@ function build(context: ExtensionContext): Api {
     workspace.registerTextDocumentContentProvider(schemes.runFiles, new RunFiles(stores)),
     watchForClash(context.globalState),
     setUp.register(),
-    ...registerRunCommands({
-      stores,
-      panels,
-      mayStart,
-    }),
     ...registerCheckpointCommands(stores, commandLine),
     registerSeedsCommand(stores, mayStart),
     ...registerSweepCommands(stores, mayStart, commandLine),
@@ -146,6 +141,7 @@ function build(context: ExtensionContext): Api {
   );
   const runsView = showViews(context, stores, { setUp, lenses, status, log, filter });
   context.subscriptions.push(
+    ...registerRunCommands({ stores, panels, mayStart, selected: () => runsView.selection }),
     ...registerMarkCommands(stores, () => runsView.selection),
     new ComparePanels(context.extensionUri, stores, () => runsView.selection),
   );

@@ -28,7 +28,6 @@ import { dress, load, webviewOptions } from "../../vscode/webviewPanel.ts";
 import { execute, register, show } from "../../vscode/commands.ts";
 import type { DaemonSession } from "../connection/session.ts";
 import type { Stores } from "../connection/stores.ts";
-import type { Family } from "../runs/families.ts";
 import { pickRuns } from "../runs/pick.ts";
 import { configUri, resolvedUri, sourceUri } from "../runs/runFiles.ts";
 import { readBoundary } from "./boundary.ts";
@@ -80,12 +79,7 @@ export class ComparePanels implements Disposable, TextDocumentContentProvider {
   }
 
   async #compare(word: unknown, more: unknown): Promise<void> {
-    const rows = Array.isArray(more) && more.length > 1 ? more : [word, ...(Array.isArray(more) ? more : [])];
-    const family = rows.flatMap((row: unknown) => familyIn(row));
-    const runs =
-      family.length > 0
-        ? family
-        : await this.#several(await pickRuns(this.stores, word, more, "Compare Runs"));
+    const runs = await this.#several(await pickRuns(this.stores, word, more, "Compare Runs"));
     if (runs === undefined) return;
     if (runs.length < 2)
       throw new UserError("There is only one run to compare.", { action: "Select two runs or more." });
@@ -126,12 +120,6 @@ export class ComparePanels implements Disposable, TextDocumentContentProvider {
     this.#open.add(host);
     panel.onDidDispose(() => this.#open.delete(host));
   }
-}
-
-/** Runs of a row that is a family. */
-function familyIn(row: unknown): readonly RunSummary[] {
-  if (typeof row !== "object" || row === null || !("family" in row)) return [];
-  return (row.family as Family).all;
 }
 
 class CompareHost {

@@ -52,15 +52,18 @@ const stdioArguments = (cli: string): string[] => [cli, "lsp", "--stdio"];
 
 /** Configurations of verl, TRL and OpenRLHF are recognised by their content: the server is silent about all other files. */
 const answered = [language.id, "yaml", "shellscript", "python"];
+/** Of files, and of what is not saved yet: an extension for git opens every file once more, as it was. */
+const schemesAnswered = ["file", "untitled"];
 
 function clientOptions(folders: readonly WorkspaceFolder[], closed: () => void): LanguageClientOptions {
   const first = folders[0];
   return {
     documentSelector:
       folders.length === 0
-        ? answered.map((id) => ({ language: id }))
+        ? schemesAnswered.flatMap((scheme) => answered.map((id) => ({ scheme, language: id })))
         : folders.flatMap((folder) =>
             answered.map((id) => ({
+              scheme: "file",
               language: id,
               pattern: { baseUri: folder.uri.toString(), pattern: "**/*" },
             })),

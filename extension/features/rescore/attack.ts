@@ -20,10 +20,9 @@ import { rewardAttack, type ResultOf } from "../../../shared/protocol/protocol.t
 import { register } from "../../vscode/commands.ts";
 import type { Stores } from "../connection/stores.ts";
 import { pythonPath } from "../language/python.ts";
-import { pickConfig } from "../runs/pick.ts";
 import { functionLine } from "./document.ts";
 import { edited } from "./documents.ts";
-import { mayBeConfig, mayBeReward, rewardFiles, type ConfigsNaming } from "./naming.ts";
+import { rewardFiles, type ConfigsNaming } from "./naming.ts";
 import { probeCode, source } from "./rewardChecks.ts";
 
 /** Seconds of an attack. */
@@ -80,21 +79,12 @@ export class RewardAttack implements CodeActionProvider, Disposable {
 
   /** @param seconds how long it may take */
   async #start(word: unknown, seconds: unknown): Promise<void> {
-    const uri = await this.#config(word);
+    const uri = await this.naming.pick(word);
     if (uri === undefined) return;
     const config = await workspace.openTextDocument(uri);
     const within = typeof seconds === "number" ? seconds : usual;
     const attacked = await this.#attack(config, within);
     if (attacked !== undefined) await show(attacked);
-  }
-
-  /** The config that is named, else that of the file in the editor, else one that is picked. */
-  async #config(word: unknown): Promise<Uri | undefined> {
-    const active = window.activeTextEditor?.document;
-    if (word instanceof Uri || active === undefined) return pickConfig(word, "Config");
-    if (mayBeConfig(active)) return active.uri;
-    const [first] = mayBeReward(active) ? await this.naming.of(active.fileName) : [];
-    return first ?? pickConfig(word, "Config");
   }
 
   /** undefined: the person cancelled it. */

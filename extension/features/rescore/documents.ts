@@ -16,8 +16,8 @@ import type { Rescored } from "../../../shared/rollouts/rescore.ts";
 import { coalesce } from "../../vscode/coalesce.ts";
 import { register } from "../../vscode/commands.ts";
 import type { Stores } from "../connection/stores.ts";
-import { pickConfig } from "../runs/pick.ts";
 import { changedText, sweepTable, type Side } from "./document.ts";
+import type { ConfigsNaming } from "./naming.ts";
 
 /** `gradus-rescore:/before/<config's name>?<config's URI>`, and for a sweep `/sweep/<term>`. */
 const addressed = (kind: Side | "sweep", title: string, config: Uri, term = ""): Uri =>
@@ -39,7 +39,10 @@ export class RescoreDocuments implements TextDocumentContentProvider, Disposable
   >();
   readonly #disposables: Disposable[];
 
-  constructor(private readonly stores: Stores) {
+  constructor(
+    private readonly stores: Stores,
+    private readonly naming: ConfigsNaming,
+  ) {
     const follow = coalesce<string>(300, (configs) => this.#refresh(new Set(configs)));
     this.#disposables = [
       workspace.registerTextDocumentContentProvider(schemes.rescore, this),
@@ -84,7 +87,7 @@ export class RescoreDocuments implements TextDocumentContentProvider, Disposable
   }
 
   async #open(word: unknown): Promise<void> {
-    const config = await configOf(word);
+    const config = await this.#config(word);
     if (config === undefined) return;
     const name = workspace.asRelativePath(config);
     await editor.executeCommand(
@@ -97,13 +100,18 @@ export class RescoreDocuments implements TextDocumentContentProvider, Disposable
   }
 
   async #sweep(word: unknown, term: unknown): Promise<void> {
-    const config = await configOf(word);
+    const config = await this.#config(word);
     if (config === undefined) return;
     const wanted = typeof term === "string" ? term : await this.#pickTerm(config);
     if (wanted === undefined) return;
     await window.showTextDocument(addressed("sweep", `weight of ${wanted}`, config, wanted), {
       preview: true,
     });
+  }
+
+  /** The language server knows a config by its URI as a text. */
+  #config(word: unknown): Promise<Uri | undefined> {
+    return typeof word === "string" ? Promise.resolve(Uri.parse(word)) : this.naming.pick(word);
   }
 
   async #pickTerm(config: Uri): Promise<string | undefined> {
@@ -120,10 +128,6 @@ export class RescoreDocuments implements TextDocumentContentProvider, Disposable
     for (const uri of this.#visible.values()) if (configs.has(uri.query)) this.#changed.fire(uri);
   }
 }
-
-/** The language server knows a config by its URI as a text. */
-const configOf = (word: unknown): Promise<Uri | undefined> =>
-  typeof word === "string" ? Promise.resolve(Uri.parse(word)) : pickConfig(word, "Config");
 
 /** A config as it is in the editor, with the other files that are not saved: reward functions among them. */
 export function edited(config: TextDocument): {

@@ -1,8 +1,9 @@
 /** Which configs a reward's file belongs to. */
 import { basename } from "node:path";
-import { workspace, type DocumentFilter, type TextDocument, type Uri } from "vscode";
+import { window, workspace, type DocumentFilter, type TextDocument, type Uri } from "vscode";
 import { language } from "../../../shared/editor/contributions.ts";
 import { findConfigs, findTrainerFiles } from "../configs/find.ts";
+import { pickConfig } from "../runs/pick.ts";
 import { isTrainerText } from "./document.ts";
 
 /** Of a file that many configs name, the first so many are looked at. */
@@ -34,10 +35,40 @@ export class ConfigsNaming {
     return configs;
   }
 
+  /**
+   * The config that is named, else the one in the editor or that names the reward in it, else one that is picked: where there
+   * is none, a trainer's file. Undefined: the person changed their mind.
+   */
+  async pick(word: unknown): Promise<Uri | undefined> {
+    const active = window.activeTextEditor?.document;
+    if (word === undefined && active !== undefined) {
+      if (mayBeConfig(active)) return active.uri;
+      const [first] = mayBeReward(active) ? await this.of(active.fileName) : [];
+      if (first !== undefined) return first;
+    }
+    const launches = word === undefined && (await findConfigs(1)).length === 0 ? await trainerLaunches() : [];
+    if (launches.length < 2) return launches[0] ?? pickConfig(word, "Config");
+    const items = launches.map((uri) => ({ label: workspace.asRelativePath(uri), uri }));
+    return (await window.showQuickPick(items, { title: "Trainer Configuration" }))?.uri;
+  }
+
   /** A config may name other files now, or be new. */
   forget(): void {
     this.#known.clear();
   }
+}
+
+const textOf = async (uri: Uri): Promise<string> =>
+  new TextDecoder().decode(await workspace.fs.readFile(uri));
+
+/** Files that start a trainer, the first of them. */
+async function trainerLaunches(): Promise<readonly Uri[]> {
+  const found: Uri[] = [];
+  for (const uri of await findTrainerFiles()) {
+    if (isTrainerText(await textOf(uri))) found.push(uri);
+    if (found.length >= mostConfigs) break;
+  }
+  return found;
 }
 
 /**
@@ -49,7 +80,7 @@ async function naming(file: string): Promise<readonly Uri[]> {
   const scripts = isPython ? await findTrainerFiles() : [];
   const found: Uri[] = [];
   for (const uri of [...(await findConfigs()), ...scripts]) {
-    const text = new TextDecoder().decode(await workspace.fs.readFile(uri));
+    const text = await textOf(uri);
     const isScript = scripts.includes(uri);
     if (isScript && !isTrainerText(text)) continue;
     if (text.includes(basename(file)) || (isScript && uri.fsPath === file)) found.push(uri);

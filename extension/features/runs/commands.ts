@@ -18,7 +18,7 @@ import { withBar, type Stores } from "../connection/stores.ts";
 import type { RunPanels } from "../panel/host.ts";
 import { pythonPath } from "../language/python.ts";
 import { openFolder } from "./openFolder.ts";
-import { pickConfig, pickRun } from "./pick.ts";
+import { pickConfig, pickRun, pickRuns } from "./pick.ts";
 import { pickSite } from "./sites.ts";
 
 /**
@@ -31,17 +31,26 @@ interface RunCommandParts {
   readonly stores: Stores;
   readonly panels: RunPanels;
   readonly mayStart: MayStart;
+  /** Rows of the runs view. */
+  readonly selected: () => readonly unknown[];
 }
 
-export function registerRunCommands({ stores, panels, mayStart }: RunCommandParts): readonly Disposable[] {
+export function registerRunCommands({
+  stores,
+  panels,
+  mayStart,
+  selected,
+}: RunCommandParts): readonly Disposable[] {
   const control =
     (action: "stop" | "pause" | "continue", statuses: readonly RunStatus[], title: string, now = false) =>
-    async (word: unknown) => {
-      const run = await pickRun(stores, word, title, statuses);
-      if (run === undefined) return;
-      if (!isLive(run.status)) throw new UserError(`${run.name} is not running: it is ${run.status}.`);
-      const session = await stores.session(stores.ofRun(run.id));
-      await session.ask(runsControl, { run: run.id, action, now });
+    async (word: unknown, more: unknown) => {
+      const runs = await pickRuns(stores, word, more, title, statuses);
+      const live = runs.filter(({ status }) => isLive(status));
+      const [first] = runs;
+      if (first !== undefined && live.length === 0)
+        throw new UserError(`${first.name} is not running: it is ${first.status}.`);
+      for (const { id } of live)
+        await (await stores.session(stores.ofRun(id))).ask(runsControl, { run: id, action, now });
     };
   return [
     register("runStart", (word) => start(word, "Start Run")),
@@ -53,7 +62,7 @@ export function registerRunCommands({ stores, panels, mayStart }: RunCommandPart
     ),
     register("runPause", control("pause", ["running"], "Pause Run")),
     register("runResume", (word) => resume(word)),
-    register("runDelete", (word) => remove(word)),
+    register("runDelete", (word, more) => remove(word, more ?? selected())),
     register("runOpen", (word) => open(word)),
     register("runOpenChart", (file, metric) => openChart(file, metric)),
     register("runOpenLog", (word) => openLog(word)),
@@ -99,19 +108,21 @@ export function registerRunCommands({ stores, panels, mayStart }: RunCommandPart
     else await withBar(views.runs, () => session.ask(runsResume, { run: run.id }));
   }
 
-  async function remove(word: unknown): Promise<void> {
-    const run = await pickRun(stores, word, "Delete Run", ["finished", "stopped", "failed", "interrupted"]);
-    if (run === undefined) return;
-    if (isLive(run.status))
-      throw new UserError(`${run.name} is ${run.status}.`, { action: "Stop it before you delete it." });
-    const detail = "Its metrics, rollouts and checkpoints are removed from disk. This cannot be undone.";
-    const answer = await window.showWarningMessage(
-      `Delete run "${run.name}" (${run.id})?`,
-      { modal: true, detail },
-      "Delete",
-    );
+  async function remove(word: unknown, more: unknown): Promise<void> {
+    const ended = ["finished", "stopped", "failed", "interrupted"] as const;
+    const runs = await pickRuns(stores, word, more, "Delete Run", ended);
+    const [first] = runs;
+    if (first === undefined) return;
+    const live = runs.find(({ status }) => isLive(status));
+    if (live !== undefined)
+      throw new UserError(`${live.name} is ${live.status}.`, { action: "Stop it before you delete it." });
+    const isOne = runs.length === 1;
+    const which = isOne ? `run "${first.name}" (${first.id})` : `${runs.length} runs`;
+    const listed = isOne ? "" : `${runs.map(({ name, id }) => `${name} (${id})`).join("\n")}\n\n`;
+    const detail = `${listed}${isOne ? "Its" : "Their"} metrics, rollouts and checkpoints are removed from disk. This cannot be undone.`;
+    const answer = await window.showWarningMessage(`Delete ${which}?`, { modal: true, detail }, "Delete");
     if (answer !== "Delete") return;
-    await (await stores.session(stores.ofRun(run.id))).ask(runsDelete, { run: run.id });
+    for (const { id } of runs) await (await stores.session(stores.ofRun(id))).ask(runsDelete, { run: id });
   }
 
   async function open(word: unknown): Promise<void> {

@@ -6,18 +6,8 @@ import type { RunSummary } from "../../../shared/protocol/protocol.ts";
 import type { RunStatus } from "../../../shared/protocol/runStatus.ts";
 import { findConfigs } from "../configs/find.ts";
 import type { Stores } from "../connection/stores.ts";
+import { rowsOf, runIn, runsIn } from "./rows.ts";
 import { runDescription } from "./treeModel.ts";
-
-/** A run's id in what a command was given: an id, a row of the tree, or nothing. */
-function runIn(word: unknown): string | undefined {
-  if (typeof word === "string" && word !== "") return word;
-  if (typeof word !== "object" || word === null || !("run" in word)) return undefined;
-  const { run } = word;
-  if (typeof run === "string") return run;
-  return typeof run === "object" && run !== null && "id" in run && typeof run.id === "string"
-    ? run.id
-    : undefined;
-}
 
 /** The run that a command is about; asks among those in one of `statuses`. Undefined: the person changed their mind. */
 export async function pickRun(
@@ -52,20 +42,19 @@ export async function pickRun(
 }
 
 /**
- * Runs that a command is about: all that are selected where the one that was clicked is among them, else that one.
- * @param more rows of the tree
+ * Runs of those rows, or the one that is picked where there are none.
+ * @param statuses of the runs to pick from
  */
 export async function pickRuns(
   stores: Stores,
   word: unknown,
   more: unknown,
   title: string,
+  statuses?: readonly RunStatus[],
 ): Promise<readonly RunSummary[]> {
-  const named = (Array.isArray(more) ? more : []).flatMap((row: unknown) => runIn(row) ?? []);
-  const clicked = runIn(word);
-  const ids = clicked === undefined || named.includes(clicked) ? named : [clicked];
-  if (ids.length > 0) return [...new Set(ids)].flatMap((id) => stores.ofRun(id)?.runs.find(id) ?? []);
-  const run = await pickRun(stores, word, title);
+  const known = runsIn(rowsOf(word, more)).flatMap((id) => stores.ofRun(id)?.runs.find(id) ?? []);
+  if (known.length > 0) return known;
+  const run = await pickRun(stores, word, title, statuses);
   return run === undefined ? [] : [run];
 }
 

@@ -86,6 +86,24 @@ test("the manifest's commands are those of shared/editor/contributions.ts, and e
   assert.deepEqual(sorted(registered), sorted(Object.keys(commands)));
 });
 
+/** Commands that are about a run which is there. */
+const ofRuns = /^gradus\.(run\.(?!start|import)|rollouts?\.|checkpoint\.)/;
+
+test("a view without runs offers commands that there are, and none that needs a run", () => {
+  for (const { view, contents, when } of contributes.viewsWelcome) {
+    const content = words[contents.slice(1, -1)]!;
+    const offered = [...content.matchAll(/\(command:([\w.]+)/g)].map((match) => match[1]!);
+    for (const command of offered.filter((one) => one.startsWith("gradus.")))
+      assert.ok(Object.values<string>(commands).includes(command), command);
+    if (view === views.runs)
+      assert.deepEqual(
+        offered.filter((one) => ofRuns.test(one)),
+        [],
+        when,
+      );
+  }
+});
+
 test("keys are of commands, and only where our documents are read", () => {
   for (const { command, when } of contributes.keybindings) {
     assert.ok(Object.values<string>(commands).includes(command), command);

@@ -1,0 +1,41 @@
+/** Rows of the runs view that a command was given. Pure. */
+import type { RunSummary } from "../../../shared/protocol/protocol.ts";
+import type { Family } from "./families.ts";
+
+/** A run's id in what a command was given: an id, a row of the tree, or nothing. */
+export function runIn(word: unknown): string | undefined {
+  if (typeof word === "string" && word !== "") return word;
+  if (typeof word !== "object" || word === null || !("run" in word)) return undefined;
+  const { run } = word;
+  if (typeof run === "string") return run;
+  return typeof run === "object" && run !== null && "id" in run && typeof run.id === "string"
+    ? run.id
+    : undefined;
+}
+
+/** Runs of a row that is a family. */
+function familyIn(row: unknown): readonly RunSummary[] {
+  if (typeof row !== "object" || row === null || !("family" in row)) return [];
+  return (row.family as Family).all;
+}
+
+/**
+ * Rows that a command is about: all that are selected where the one that was clicked is among them, else that one.
+ * @param more rows of the tree that are selected
+ */
+export function rowsOf(word: unknown, more: unknown): readonly unknown[] {
+  const rows: readonly unknown[] = Array.isArray(more) ? more : [];
+  if (word === undefined) return rows;
+  const clicked = runIn(word);
+  const isAmong = rows.some((row) => row === word || (clicked !== undefined && runIn(row) === clicked));
+  return isAmong ? rows : [word];
+}
+
+/** Ids of the runs that rows stand for, those of a family among them, each once. */
+export function runsIn(rows: readonly unknown[]): readonly string[] {
+  const ids = rows.flatMap((row) => {
+    const family = familyIn(row);
+    return family.length > 0 ? family.map(({ id }) => id) : (runIn(row) ?? []);
+  });
+  return [...new Set(ids)];
+}

@@ -1,0 +1,37 @@
+/** Which runs a command of the runs view is about. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { rowsOf, runsIn } from "../../../extension/features/runs/rows.ts";
+import { summaryAt } from "../../webview/fakeRun.ts";
+
+const summary = (id: string) => ({ ...summaryAt(0), id });
+const rowOf = (id: string) => ({ kind: "run", run: summary(id) });
+const familyOf = (...ids: string[]) => ({
+  kind: "family",
+  run: "/p/a.gradus.yaml",
+  family: { key: "/p/a.gradus.yaml", name: "a", runs: ids.map(summary), all: ids.map(summary) },
+});
+const about = (word: unknown, more?: unknown) => runsIn(rowsOf(word, more));
+
+test("all that are selected, where the row that was clicked is among them", () => {
+  const [a, b, c] = [rowOf("a"), rowOf("b"), rowOf("c")];
+  assert.deepEqual(about(b, [a, b, c]), ["a", "b", "c"]);
+  assert.deepEqual(about({ ...b }, [a, b]), ["a", "b"], "a row that was made again");
+  assert.deepEqual(about(undefined, [a, b]), ["a", "b"]);
+  assert.deepEqual(about("a", [a, b]), ["a", "b"]);
+});
+
+test("the row that was clicked alone, where others are selected elsewhere", () => {
+  const [a, b] = [rowOf("a"), rowOf("b")];
+  const family = familyOf("c", "d");
+  assert.deepEqual(about(rowOf("c"), [a, b]), ["c"]);
+  assert.deepEqual(about(family, [a, b]), ["c", "d"]);
+  assert.deepEqual(about(a, [family]), ["a"]);
+  assert.deepEqual(about(a), ["a"]);
+});
+
+test("a family stands for its runs, each once", () => {
+  const family = familyOf("a", "b");
+  assert.deepEqual(about(family, [family, rowOf("b"), rowOf("c")]), ["a", "b", "c"]);
+  assert.deepEqual(about(undefined), []);
+});
