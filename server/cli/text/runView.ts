@@ -4,7 +4,7 @@ import { fromWire } from "../../../shared/rollouts/rollouts.ts";
 import { Course } from "./course.ts";
 import type { CompletionRow, RunLine, RunReporter } from "./runLines.ts";
 import { sparkline } from "../../../shared/lib/sparkline.ts";
-import { bar, byReward, duration, fixed, LiveBlock, oneLine, wrapped } from "./terminal.ts";
+import { bar, byReward, columnsOf, duration, fixed, LiveBlock, oneLine, wrapped } from "./terminal.ts";
 import { evaluationLine, eventLine, startedLines, summaryLines } from "./runText.ts";
 
 /** Steps of which the mean time is taken for what is left. */
@@ -95,7 +95,11 @@ export class LiveView implements RunReporter {
     const width = Math.max(40, this.block.width - 1);
     const percent = this.total > 0 ? Math.floor((100 * this.done) / this.total) : 0;
     const pace = this.seconds.at(-1);
-    const head = `${colours.bold(oneLine(this.stage, 24).padEnd(9))} ${colours.cyan(bar(this.done, this.total, Math.max(8, Math.min(30, width - 50))))} ${this.done}/${this.total} ${percent} %  ${colours.dim(`${fixed(pace, 2)} s/step, ${duration(this.eta())} left`)}`;
+    const name = oneLine(this.stage, 24).padEnd(9);
+    const count = `${this.done}/${this.total} ${percent} %`;
+    const left = `${fixed(pace, 2)} s/step, ${duration(this.eta())} left`;
+    const room = width - columnsOf(`${name}  ${count}  ${left}`);
+    const head = `${colours.bold(name)} ${colours.cyan(bar(this.done, this.total, Math.max(4, Math.min(30, room))))} ${count}  ${colours.dim(left)}`;
     const now = this.evaluating === "" ? [] : [colours.dim(oneLine(this.evaluating, width))];
     this.block.draw([head, ...now, this.curve(width), ...this.curriculum(width), ...this.lines(width)]);
   }

@@ -27,14 +27,43 @@ export const fixed = (value: number | undefined, digits = 3): string =>
   value === undefined || !Number.isFinite(value) ? "–" : value.toFixed(digits);
 
 /** One line of text: control characters made visible, cut to `width` columns. */
-export function oneLine(text: string, width: number): string {
-  const flat = [...visibleLine(text)];
-  return flat.length <= width ? flat.join("") : `${flat.slice(0, Math.max(0, width - 1)).join("")}…`;
-}
+export const oneLine = (text: string, width: number): string => cut(visibleLine(text), width);
 
 // oxlint-disable-next-line no-control-regex
-const styling = /\u001b\[[0-9;]*m/g;
-export const columnsOf = (text: string): number => [...text.replace(styling, "")].length;
+const styling = /(\u001b\[[0-9;]*m)/;
+/** Two columns wide in a terminal: Chinese, Japanese and Korean, full-width forms, pictures. */
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+/** Marks over letters and variation selectors are among them, and joiners of pictures. */
+const none = /\p{Mn}|\p{Me}|[\u200b-\u200d]/u;
+const columnsOfLetter = (letter: string): number => (none.test(letter) ? 0 : wide.test(letter) ? 2 : 1);
+
+export const columnsOf = (text: string): number =>
+  text
+    .split(styling)
+    .flatMap((part, index) => (index % 2 === 1 ? [] : [...part]))
+    .reduce((sum, letter) => sum + columnsOfLetter(letter), 0);
+
+/** A line of at most `width` columns, colours kept; what is cut ends in "…". */
+export function cut(line: string, width: number): string {
+  if (columnsOf(line) <= width) return line;
+  let left = width - 1;
+  let isOver = width < 1;
+  const kept = line.split(styling).map((part, index) => {
+    // Colours that begin in what is cut do no harm, and those that end there must.
+    if (index % 2 === 1) return part;
+    let text = "";
+    for (const letter of part) {
+      if (isOver) break;
+      const columns = columnsOfLetter(letter);
+      isOver = columns > left;
+      text += isOver ? "…" : letter;
+      left -= columns;
+    }
+    return text;
+  });
+  return kept.join("");
+}
 
 /**
  * Text in lines of at most `width` columns, broken between words only: a path or a command that is longer stays whole,
@@ -99,7 +128,8 @@ export function byReward(text: string, reward: number, worst: number, best: numb
 
 /** A block of lines at the bottom of the terminal that is drawn again in place; what is printed goes above it. */
 export class LiveBlock {
-  private height = 0;
+  /** Columns of each line that stands there. */
+  private lines: readonly number[] = [];
 
   constructor(private readonly stream: NodeJS.WriteStream) {}
 
@@ -110,17 +140,21 @@ export class LiveBlock {
 
   /** To the first column as well: an echoed `^C` has moved the cursor. */
   private clear(): string {
-    return this.height === 0 ? "" : `\r\u001b[${this.height}A\u001b[0J`;
+    // A terminal that was made narrower has broken them.
+    const height = this.lines.reduce((sum, columns) => sum + Math.max(1, Math.ceil(columns / this.width)), 0);
+    return height === 0 ? "" : `\r\u001b[${height}A\u001b[0J`;
   }
 
+  /** No line is wider than the terminal: a broken one would leave a part of itself at each drawing. */
   draw(lines: readonly string[]): void {
-    this.stream.write(`${this.clear()}${lines.map((line) => `${forTerminal(line)}\n`).join("")}`);
-    this.height = lines.length;
+    const fitting = lines.map((line) => cut(forTerminal(line), this.width - 1));
+    this.stream.write(`${this.clear()}${fitting.map((line) => `${line}\n`).join("")}`);
+    this.lines = fitting.map(columnsOf);
   }
 
   /** Prints above the block, which the caller draws again. */
   print(text: string): void {
     this.stream.write(`${this.clear()}${forTerminal(text)}\n`);
-    this.height = 0;
+    this.lines = [];
   }
 }

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { wantsColours } from "../../../server/cli/text/colours.ts";
 import { fewOf } from "../../../server/cli/runs/followHere.ts";
 import { sparkline } from "../../../shared/lib/sparkline.ts";
-import { bar, duration, oneLine } from "../../../server/cli/text/terminal.ts";
+import { LiveView } from "../../../server/cli/text/runView.ts";
+import { bar, columnsOf, cut, duration, LiveBlock, oneLine } from "../../../server/cli/text/terminal.ts";
 
 test("a sparkline spans its own range, keeps the last values and leaves gaps", () => {
   assert.equal(sparkline([0, 1, 2, 3, 4, 5, 6, 7], 8), "▁▂▃▄▅▆▇█");
@@ -56,4 +57,45 @@ void test("a pipe gets no colours, also where CI is set; NO_COLOR and FORCE_COLO
   assert.equal(wantsColours({ NO_COLOR: "1", FORCE_COLOR: "1" }, true), false);
   assert.equal(wantsColours({ FORCE_COLOR: "1" }, false), true);
   assert.equal(wantsColours({ FORCE_COLOR: "0" }, true), false);
+});
+
+test("a line is cut by columns, with its colours ended", () => {
+  assert.equal(cut("abcdef", 4), "abc…");
+  assert.equal(cut("abcd", 4), "abcd");
+  assert.equal(cut("\u001b[1mabcdef\u001b[22m", 4), "\u001b[1mabc…\u001b[22m");
+  assert.equal(cut("漢字漢字", 5), "漢字…");
+  assert.deepEqual(["漢字", "é", "e\u0301", "🙂", "\u001b[1mab\u001b[22m"].map(columnsOf), [4, 1, 1, 2, 2]);
+});
+
+test("the picture of a run fits every terminal, whatever its stage is called and however long it takes", () => {
+  for (const columns of [20, 40, 60, 80, 81, 120]) {
+    const written: string[] = [];
+    const view = new LiveView({ columns, write: (text: string) => written.push(text) } as never);
+    view.line({ type: "stage", name: "a-stage-with-a-very-long-name" } as never);
+    for (const step of [0, 1_234_566]) {
+      const metrics = { "time/total": 123.456, "reward/total": 0.5, "curriculum/countdown/3/share": 0.5 };
+      view.line({ type: "step", step, stage: "a", metrics } as never);
+      view.completions([
+        { prompt: "漢字 ".repeat(60), response: "🙂".repeat(40), reward: 1, finish: "stop" },
+      ]);
+    }
+    const lines = written
+      .join("")
+      .replaceAll("\r", "")
+      .replaceAll("\u001b[", "[")
+      .replaceAll(/\[\d+[AJ]/g, "")
+      .split("\n");
+    assert.ok(lines.length > 5);
+    for (const line of lines) assert.ok(columnsOf(line) < columns, `${columns}: ${line}`);
+  }
+});
+
+test("lines that a narrower terminal has broken are all drawn over", () => {
+  const written: string[] = [];
+  const stream = { columns: 80, write: (text: string) => written.push(text) };
+  const block = new LiveBlock(stream as never);
+  block.draw(["x".repeat(70), "y"]);
+  stream.columns = 40;
+  block.draw(["z"]);
+  assert.ok(written.at(-1)!.startsWith("\r\u001b[3A"));
 });
