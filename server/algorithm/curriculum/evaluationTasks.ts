@@ -4,6 +4,7 @@ import { z } from "zod";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { CreateContext } from "../../core/declaration.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
+import { randomStream } from "../../lib/random.ts";
 import type { DrawnTask } from "./draws.ts";
 import { heldOut } from "./heldOut.ts";
 
@@ -17,12 +18,19 @@ const unsolvedSchema = z.object({
 });
 export type Unsolved = z.output<typeof unsolvedSchema>;
 
+/** What an exam is drawn by: its own seed, so that runs of other seeds are asked the same. */
+export const examContext = (
+  { seed }: Pick<RunConfig["evaluation"], "seed">,
+  context: CreateContext,
+): CreateContext => ({ ...context, random: randomStream(seed, "methods") });
+
 /** @throws UserError where the list of unsolved tasks cannot be read */
 export function evaluationTasks(
   { top, evaluation }: Pick<RunConfig, "top" | "evaluation">,
-  context: CreateContext,
+  run: CreateContext,
 ): DrawnTask[] {
   const { prompts, unsolved_by: file } = evaluation;
+  const context = examContext(evaluation, run);
   if (file === undefined) return heldOut(top, context, prompts);
   const { tasks } = readUnsolved(file);
   return heldOut(top, context, Math.min(prompts, tasks.length), new Set(tasks));

@@ -15,6 +15,11 @@ const keepSchema = z.strictObject({
 const written = map(
   {
     every: value(whole(1), "Steps between two evaluations.", { default: 50, live: true }),
+    seed: value(
+      z.number().int(),
+      "Seed of the exam: which held-out tasks are asked, and how answers to them are sampled. Runs with several seeds sit the same exam.",
+      { default: 0 },
+    ),
     prompts: value(whole(1), "How many held-out tasks an evaluation measures.", { default: 128 }),
     pass_at: value(z.array(whole(1)).min(1), "The values of k for which pass@k is measured.", {
       default: [1, 8],

@@ -15,6 +15,7 @@ import { loadFile } from "../../frameworks/asConfig/load.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { loadConfig, type LoadedConfig } from "../../rules/load.ts";
 import { checkFork, checkpointBefore } from "../../run/checkpoint/fork.ts";
+import { keptExam, resolvedIn, withExam } from "../../run/loop/keptExam.ts";
 import { assignment, readSettings } from "../../run/loop/settings.ts";
 import type { LoopState } from "../../run/loop/loop.ts";
 import { resolvedPath } from "../../run/loop/files.ts";
@@ -42,14 +43,16 @@ export function prepareFork(parent: RunDetail, wish: ParamsOf<typeof runsFork>):
       { file: parent.origin.folder, code: "refused", action: "Start a run of its config: gradus run." },
     );
   const step = checkpointBefore(parent.id, parent.folder, wish.step);
-  const asked = wish.file === undefined ? asItWas(parent, wish, step) : asItIs(wish.file, wish);
+  const before = resolvedAt(parent);
+  const asked =
+    wish.file === undefined ? asItWas(parent, wish, step, before) : asItIs(wish.file, wish, before);
   const config = configOf(asked);
   const loop = checkFork({
     run: parent.id,
     folder: parent.folder,
     step,
     config,
-    before: resolvedAt(parent),
+    before: withExam(before),
     last: parent.stages.at(-1),
     fresh: wish.fresh,
   });
@@ -68,11 +71,11 @@ const numbers = ({ steps, seed }: Partial<Overrides>): { steps?: number; seed?: 
 });
 
 /** The run's own config, with what was set at its start, and while it was live up to the checkpoint. */
-function asItWas(parent: RunDetail, wish: Overrides, step: number): Asked {
+function asItWas(parent: RunDetail, wish: Overrides, step: number, before: JsonObject): Asked {
   const run = readRunFile(parent.folder);
   const settings = readSettings(parent.folder).filter((setting) => setting.step <= step);
   const file = run?.file ?? parent.file;
-  const set = [...(run?.set ?? []), ...settings.map(assignment), ...wish.set];
+  const set = [...keptExam(before), ...(run?.set ?? []), ...settings.map(assignment), ...wish.set];
   const own = numbers({ steps: wish.steps ?? run?.steps, seed: wish.seed ?? run?.seed });
   const text = authoredAt(parent);
   const loaded = loadConfig(file, { text, set, folder: dirname(file), ...own });
@@ -84,14 +87,16 @@ function authoredAt({ folder, authored }: RunDetail): string {
   const path = authoredPath(folder);
   return existsSync(path) ? readFileSync(path, "utf8") : authored;
 }
-function resolvedAt({ folder, config }: RunDetail): JsonObject {
-  const path = resolvedPath(folder);
-  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as JsonObject) : config;
-}
+const resolvedAt = ({ folder, config }: RunDetail): JsonObject => resolvedIn(resolvedPath(folder)) ?? config;
 
-function asItIs(file: string, { set, ...wish }: Overrides): Asked {
+function asItIs(file: string, { set: wished, ...wish }: Overrides, before: JsonObject): Asked {
   const own = numbers(wish);
-  const { converted, ...loaded } = loadFile(file, { set, ...own });
+  const plain = loadFile(file, { set: wished, ...own });
+  // Nobody wrote another seed: the exam of the parent goes on.
+  const isWritten = plain.origins["evaluation.seed"]?.file !== "default";
+  const kept = isWritten ? [] : keptExam(before);
+  const set = [...kept, ...wished];
+  const { converted, ...loaded } = kept.length === 0 ? plain : loadFile(file, { set, ...own });
   return { file, set, ...own, text: converted?.config, loaded };
 }
 

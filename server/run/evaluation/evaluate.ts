@@ -52,7 +52,7 @@ function decode({ config, policy, models, signal, model }: Examination, temperat
     max_tokens: rollout.max_tokens,
     ...constraintsOf(rollout, { tokenizer: policy.tokenizer, models }),
     temperature,
-    seed: config.seed,
+    seed: config.evaluation.seed,
     ...(signal === undefined ? {} : { signal }),
     ...(model === undefined ? {} : { model }),
   };
@@ -121,7 +121,10 @@ function answered(
 }
 
 const shapeOf = (config: RunConfig): EpisodeShape =>
-  create(config.top.rollout.shape, contextOf(config.top, { random: randomStream(config.seed, "methods") }));
+  create(
+    config.top.rollout.shape,
+    contextOf(config.top, { random: randomStream(config.evaluation.seed, "methods") }),
+  );
 
 /**
  * What was reached after each attempt that an episode may have: after its last one it stays what it was, so that every evaluation

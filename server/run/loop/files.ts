@@ -11,6 +11,7 @@ import { configPlace } from "../../../shared/run/runPlace.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { differences, type Difference } from "../checkpoint/identity.ts";
+import { keptExam, resolvedIn, withExam } from "./keptExam.ts";
 import { loadWith, readSettings, type Setting } from "./settings.ts";
 
 const runSchema = z.object({
@@ -36,8 +37,10 @@ export function readRunFile(folder: string): RunFile {
   try {
     const run = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
     const { relative, steps, seed, python, parent, fresh, ...rest } = run;
+    const resolved = resolvedIn(resolvedPath(folder));
     return {
       ...rest,
+      set: [...(resolved === undefined ? [] : keptExam(resolved)), ...rest.set],
       file: configPlace(folder, { file: run.file, ...(relative === undefined ? {} : { relative }) }),
       ...(relative === undefined ? {} : { relative }),
       ...(steps === undefined ? {} : { steps }),
@@ -119,17 +122,15 @@ function keep(path: string, text: string): void {
 }
 
 function differs(path: string, tree: JsonObject): boolean {
-  if (!existsSync(path)) return false;
-  const before: unknown = JSON.parse(readFileSync(path, "utf8"));
-  return !isDeepStrictEqual(before, JSON.parse(JSON.stringify(tree)));
+  const before = resolvedIn(path);
+  return before !== undefined && !isDeepStrictEqual(withExam(before), JSON.parse(JSON.stringify(tree)));
 }
 
 /** In what a config differs from the one that the run began with. */
 export function changesSince(folder: string, { tree, file }: Pick<RunConfig, "tree" | "file">): Difference[] {
-  const path = resolvedPath(folder);
-  if (!existsSync(path)) return [];
-  const before: JsonObject = JSON.parse(readFileSync(path, "utf8"));
+  const before = resolvedIn(resolvedPath(folder));
+  if (before === undefined) return [];
   const now: JsonObject = JSON.parse(JSON.stringify(tree));
   const began = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8"))).file;
-  return differences(before, now, [[dirname(began), dirname(file)]]);
+  return differences(withExam(before), now, [[dirname(began), dirname(file)]]);
 }

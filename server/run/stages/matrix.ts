@@ -6,6 +6,7 @@ import type { Clock } from "../../core/basics.ts";
 import { evaluate } from "../evaluation/evaluate.ts";
 import type { Session } from "../loop/session.ts";
 import type { StageComponents } from "../loop/stageComponents.ts";
+import { examContext } from "../../algorithm/curriculum/evaluationTasks.ts";
 import { heldOut } from "../../algorithm/curriculum/heldOut.ts";
 
 interface StageMatrixRow {
@@ -27,11 +28,12 @@ export class RegressionMatrix {
 
   /** Records `eval/<stage>/pass@k` and `eval/<stage>/greedy` of every stage, as they are once `after` has ended. */
   async measure(after: StageConfig, clock: Clock): Promise<void> {
-    const { matrix } = this.session.config.evaluation;
+    const { evaluation } = this.session.config;
+    const { matrix } = evaluation;
     if (matrix === undefined) return;
     const rows = (this.rows ??= this.session.config.stages.filter(measurable).map((stage) => ({
       stage,
-      tasks: heldOut(stage.body, this.components.context(stage.body), matrix),
+      tasks: heldOut(stage.body, examContext(evaluation, this.components.context(stage.body)), matrix),
     })));
     const metrics: Record<string, number> = {};
     for (const row of rows) Object.assign(metrics, await this.measureRow(row, clock));

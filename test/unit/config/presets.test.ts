@@ -70,9 +70,11 @@ const own: Readonly<Record<string, string>> = {
 describe("presets", () => {
   for (const { id } of listPresets()) {
     it(`${id} resolves without a diagnostic, or with that of a piece`, () => {
-      const { diagnostics, config } = loadConfig(resolve("any.gradus.yaml"), {
+      const { diagnostics: found, config } = loadConfig(resolve("any.gradus.yaml"), {
         text: `extends: ${id}\n${needsOf(id)}${own[id] ?? ""}`,
       });
+      // Random weights are this test's choice: what is written of a preset for a person begins with a stage that teaches.
+      const diagnostics = found.filter(({ rule }) => rule !== "untrained-policy");
       const expected = seeking.includes(id) ? ["info failing-tasks"] : (pieces[id]?.without ?? []);
       assert.deepEqual(
         diagnostics.map(({ severity, rule }) => `${severity} ${rule}`),

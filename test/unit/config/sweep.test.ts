@@ -148,6 +148,7 @@ sweep:
     const together = `tasks: [{ env: countdown, numbers: [3, 4] }]
 reward: { terms: { correct: equation } }
 model: { heads: 4, width: 64 }
+stages: [{ name: warm-up, kind: sft, steps: 5 }, { name: practice, steps: 5 }]
 sweep:
   parameters:
     model.heads: { values: [4, 2] }
