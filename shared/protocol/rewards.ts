@@ -57,6 +57,8 @@ export const rewardAttack = request<{
   readonly failed?: number;
   /** What the first of them says. */
   readonly failure?: string;
+  /** Of those that do not count as a success, the one with the highest reward above 0. */
+  readonly wrong?: { readonly response: string; readonly reward: number };
   readonly seconds: number;
   /** Where the tests are; null where nothing was found. */
   readonly file: string | null;

@@ -15,7 +15,7 @@ import {
   type TextDocument,
 } from "vscode";
 import { commands, language } from "../../../shared/editor/contributions.ts";
-import { plural } from "../../../shared/lib/format.ts";
+import { formatNumber, plural } from "../../../shared/lib/format.ts";
 import { rewardAttack, type ResultOf } from "../../../shared/protocol/protocol.ts";
 import { register } from "../../vscode/commands.ts";
 import type { Stores } from "../connection/stores.ts";
@@ -119,6 +119,7 @@ async function show({
   file,
   failed = 0,
   failure = "",
+  wrong,
 }: ResultOf<typeof rewardAttack>): Promise<void> {
   if (file === null) {
     const tried = `${answers.toLocaleString("en-US")} answers in ${Math.round(seconds)} s`;
@@ -128,7 +129,13 @@ async function show({
         `${failed.toLocaleString("en-US")} of ${answers.toLocaleString("en-US")} answers made the reward fail: ${failure}`,
       );
     if (failed === answers) return;
-    void window.showInformationMessage(`The search found no answer that the reward overpays (${tried}).`);
+    const best =
+      wrong === undefined
+        ? ""
+        : ` The best-scored wrong answer gets ${formatNumber(wrong.reward)}: ${wrong.response === "" ? "the empty answer" : JSON.stringify(wrong.response.slice(0, 80))}.`;
+    void window.showInformationMessage(
+      `The search found no answer that counts as a success without the reference (${tried}).${best}`,
+    );
     return;
   }
   await window.showTextDocument(Uri.file(file));

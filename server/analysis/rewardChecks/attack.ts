@@ -28,6 +28,7 @@ export async function attackReward(
   { seconds, holes: most = usualHoles }: AttackOptions,
 ): Promise<AttackReport> {
   const attack = await Attack.of(config, scorer);
+  await attack.easiest();
   const began = performance.now();
   const over = (): boolean => performance.now() - began > seconds * 1000;
   const holes: Hole[] = [];
@@ -64,6 +65,14 @@ class Attack {
 
   static async of(config: RunConfig, scorer: AnswerScorer): Promise<Attack> {
     return new Attack(scorer, config.seed, piecesFor(scorer.body), await AttackTasks.of(config, scorer));
+  }
+
+  /** What every policy can write at once: nothing, and the prompt. */
+  async easiest(): Promise<void> {
+    const answers = this.tasks.train.flatMap((task) =>
+      ["", task.prompt].map((response) => ({ task, response })),
+    );
+    this.count.of(await this.scorer.score(answers));
   }
 
   /** Trains one policy from the beginning; undefined: it found no hole. */

@@ -38,6 +38,8 @@ interface AnswersTried {
   readonly failed: number;
   /** What the first of them says; null: none failed. */
   readonly failure: string | null;
+  /** Of those that do not count as a success, the one with the highest reward above 0; null: none has one. */
+  readonly wrong: { readonly response: string; readonly reward: number } | null;
 }
 
 /** Counts the answers of an attack, and those on which the reward fails. */
@@ -45,10 +47,13 @@ export class AnswerCount {
   private answers = 0;
   private failed = 0;
   private failure: string | null = null;
+  private wrong: AnswersTried["wrong"] = null;
 
   of(scored: readonly ScoredAnswer[]): readonly ScoredAnswer[] {
     this.answers += scored.length;
-    for (const { errors, reward } of scored) {
+    for (const { errors, response, reward, success } of scored) {
+      if (success === false && reward !== null && reward > (this.wrong?.reward ?? 0))
+        this.wrong = { response, reward };
       const [first] = Object.values(errors);
       if (first === undefined || reward !== null) continue;
       this.failed += 1;
@@ -58,7 +63,8 @@ export class AnswerCount {
   }
 
   get report(): AnswersTried {
-    return { answers: this.answers, failed: this.failed, failure: this.failure };
+    const { answers, failed, failure, wrong } = this;
+    return { answers, failed, failure, wrong };
   }
 }
 

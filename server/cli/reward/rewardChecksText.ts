@@ -4,9 +4,10 @@ import type { GoldFailure } from "../../analysis/rewardChecks/gold.ts";
 import { severities, type ProbeFinding, type ProbeReport } from "../../analysis/rewardChecks/probe.ts";
 import { goldMessage, holeMessage, probeMessage, quoted } from "../../analysis/rewardChecks/sentences.ts";
 import { groupedBy } from "../../analysis/rewardChecks/findings.ts";
-import { formatCount } from "../../../shared/lib/format.ts";
+import { formatCount, formatNumber } from "../../../shared/lib/format.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { pathText } from "../text/diagnostics.ts";
+import { oneLine } from "../text/terminal.ts";
 
 /** A finding of the data's own line; without lines, the row is named. */
 export function goldLine(failure: GoldFailure): string {
@@ -77,13 +78,21 @@ export const holeLine = (hole: Hole): string => {
 };
 
 export const attackText = (
-  { answers, seconds, failed }: Omit<AttackReport, "holes">,
+  { answers, seconds, failed, wrong }: Omit<AttackReport, "holes">,
   holes: number,
 ): string => {
-  const found = holes === 0 ? "no hole" : `${holes} hole${holes === 1 ? "" : "s"}`;
+  const found =
+    holes === 0
+      ? "no answer counts as a success without the reference"
+      : `${holes} hole${holes === 1 ? "" : "s"}`;
   const sound = holes === 0 && failed === answers ? "nothing is known of the reward" : found;
-  return `${sound} in ${Math.round(seconds)} s and ${formatCount(answers)} answers`;
+  const best = wrong === null ? "" : `\nThe best-scored wrong answer ${scoredWrong(wrong)}`;
+  return `${sound} in ${Math.round(seconds)} s and ${formatCount(answers)} answers${best}`;
 };
+
+/** "gets 0.26: "3 5 7=22:"". */
+const scoredWrong = ({ response, reward }: NonNullable<AttackReport["wrong"]>): string =>
+  `gets ${formatNumber(reward)}: ${response === "" ? "the empty answer" : JSON.stringify(oneLine(response, 80))}`;
 
 /** undefined: the reward failed on none of the answers. */
 export const attackFailure = ({

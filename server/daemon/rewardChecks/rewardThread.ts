@@ -47,10 +47,11 @@ function loaded({ file, text }: RewardTask): LoadedFile & { readonly config: Run
 
 async function attacked(config: RunConfig, scorer: AnswerScorer, seconds: number): Promise<Attacked> {
   await scorer.prepare();
-  const { holes, failure, ...summary } = await attackReward(config, scorer, { seconds });
+  const { holes, failure, wrong, ...summary } = await attackReward(config, scorer, { seconds });
   return {
     ...summary,
     ...(failure !== null && { failure }),
+    ...(wrong !== null && { wrong }),
     holes: holes.map((hole) => ({
       message: holeMessage(hole),
       share: hole.share,

@@ -116,6 +116,20 @@ describe("a launch script as a config", () => {
     assert.doesNotMatch(stdout, /no hole/);
   });
 
+  it("which gives something to answers that are no success is told what the best of them gets", async () => {
+    const folder = project("gsm", "run.sh");
+    writeFileSync(
+      join(folder, "reward.py"),
+      "def compute_score(data_source, solution_str, ground_truth, extra_info=None, **kw):\n    return 1.0 if solution_str.strip() == 'the answer ' + ground_truth + ' of this very task' else 0.1 if solution_str == '' else 0.0\n",
+    );
+    const { code, stdout } = await gradus(["reward", "run.sh", "--attack", "--seconds", "1"], folder);
+    assert.equal(code, 0);
+    assert.match(
+      stdout,
+      /^no answer counts as a success without the reference in \d+ s and [\d,]+ answers\nThe best-scored wrong answer gets 0\.100: the empty answer$/m,
+    );
+  });
+
   it("whose reward pays everything gets one line for all that pleases it", async () => {
     const folder = project("gsm", "run.sh");
     const reward = "def compute_score(data_source, solution_str, ground_truth, **kw):\n    return 1.0\n";
