@@ -118,6 +118,7 @@ import { stageTurns } from "./stages/stageTurns.ts";
 import { modelInit } from "./stages/modelInit.ts";
 import { stageMerge } from "./stages/stageMerge.ts";
 import { stagePairs } from "./stages/stagePairs.ts";
+import { stageSolutions } from "./stages/stageSolutions.ts";
 import { stageText } from "./stages/stageText.ts";
 import { stagePasses } from "./stages/stagePasses.ts";
 import { stageKey } from "./stageKey.ts";
@@ -255,6 +256,7 @@ export const rules: readonly Rule[] = [
   stageMerge,
   modelInit,
   stagePairs,
+  stageSolutions,
   stageText,
   stagePasses,
   stageKey,

@@ -1,25 +1,13 @@
 import { givenBy, helps } from "../../core/config/guidanceFacts.ts";
-import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
-import { environmentOf } from "../tasks/environments.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
+import { hasMaterial, type TaskMaterial } from "../tasks/taskMaterial.ts";
 import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
-
-type HelpMaterial = "solution" | "answer";
-
-/** Built-in environments write solutions; a dataset has what its keys say, and its answer for a solution. */
-function has(task: TaskConfig, what: HelpMaterial): boolean {
-  const { source } = task;
-  const { answer, solution } = source.params;
-  if (source.declaration.name === "dataset")
-    return answer !== undefined || (what === "solution" && solution !== undefined);
-  const environment = environmentOf(task);
-  return what === "solution" || environment.kind !== "made" || environment.answers;
-}
 
 /** Who asks the tasks for something, and for what. */
 function asks({
   guidance,
   curriculum,
-}: StageBody): { readonly path: readonly string[]; readonly what: HelpMaterial }[] {
+}: StageBody): { readonly path: readonly string[]; readonly what: TaskMaterial }[] {
   const { reads } = givenBy(guidance);
   const wanted = helps(guidance) && (reads === "solution" || reads === "answer") ? reads : undefined;
   return [
@@ -33,12 +21,14 @@ function asks({
 export const guidanceNeeds: Rule = {
   id: "guidance-needs",
   title: "Help that the tasks cannot provide",
-  why: "A prefix of the solution, a demonstration, an expert's answer to rewrite and a reverse start are made from the task's own solution or answer. Built-in environments write one for every task; a dataset has one if `solution` or `answer` names it. Groups of other tasks get no help, and the run says so.\n\nAdd `solution: \"{field}\"` to the dataset, or choose a source that its tasks have (`field`, a file, a model).",
+  why: "A prefix of the solution, a demonstration, an expert's answer to rewrite and a reverse start are made from the task's own solution or answer. Most built-in environments write one for every task, and some worlds none; a dataset has one if `solution` or `answer` names it. Groups of other tasks get no help, and the run says so.\n\nAdd `solution: \"{field}\"` to the dataset, or choose a source that its tasks have (`field`, a file, a model).",
   check: eachRlStage((view, model) => {
     const { tasks } = view.config.body;
     if (tasks.length === 0) return;
     for (const { path, what } of asks(view.config.body)) {
-      const without = tasks.map((task, index) => ({ task, index })).filter(({ task }) => !has(task, what));
+      const without = tasks
+        .map((task, index) => ({ task, index }))
+        .filter(({ task }) => !hasMaterial(task, what));
       const [first] = without;
       if (first === undefined) continue;
       const all = without.length === tasks.length;

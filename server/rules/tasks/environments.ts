@@ -17,6 +17,8 @@ export type Environment =
       /** Of some tasks. */ readonly prompts: readonly string[];
       /** Of each value that was drawn, the least characters of a written solution. */
       readonly shortestSolution: ReadonlyMap<string, number>;
+      /** Whether each task that was drawn has a written solution. */
+      readonly solved: boolean;
       /** Whether it answers turns itself, with `rollout.shape: environment`. */
       readonly plays: boolean;
       /** Whether its tasks have an answer to compare with. */
@@ -70,6 +72,7 @@ function ask(source: TaskConfig["source"]): Environment {
       longestPrompt: Math.max(0, ...drawn.map(({ prompt }) => prompt.length)),
       prompts: drawn.map(({ prompt }) => prompt),
       shortestSolution: shortest(drawn, tasks),
+      solved: drawn.every(({ solution }) => solution !== undefined),
       plays: tasks.play !== undefined && tasks.play.optional !== true,
       answers: drawn.some(({ answer }) => answer !== undefined),
       fields: Object.keys(drawn[0]?.data ?? {}),

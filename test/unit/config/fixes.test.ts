@@ -81,6 +81,8 @@ describe("mends", () => {
       "prompt-length",
       "repeated-prompt",
       "split-leak",
+      // Which tasks, or another stage.
+      "stage-solutions",
       // Which model, or how long a warm-up.
       "untrained-policy",
       "untrained-reference",
