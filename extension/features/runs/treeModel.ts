@@ -1,5 +1,5 @@
 /** The runs view as plain nodes: what a row says, how it looks, what lies under it. Pure. */
-import { progressText, trainedText } from "../../../shared/run/origin.ts";
+import { progressRatio, progressText, trainedText } from "../../../shared/run/origin.ts";
 import {
   formatAge,
   formatBytes,
@@ -323,7 +323,7 @@ export function statusText(live: readonly RunSummary[], alarm?: RunSummary): str
   const first = live[0];
   const place =
     live.length === 1 && first !== undefined && mean === undefined && first.step >= 0
-      ? ` · step ${first.step + 1}/${first.steps}`
+      ? ` · step ${progressRatio(first)}`
       : "";
   return `$(pulse) ${plural(live.length, "run")}${mean === undefined ? place : ` · r̄ ${formatNumber(mean)}`}`;
 }
