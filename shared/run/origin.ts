@@ -99,9 +99,7 @@ export function stepsPlanned({ steps, origin }: Omit<Steps, "step">): number | n
 export function progressText(run: Steps): string {
   const [made, planned] = [stepsMade(run), stepsPlanned(run)];
   const said = (count: number): string => count.toLocaleString("en-US");
-  return planned === null || planned < made
-    ? `step ${said(made)}`
-    : `step ${said(made)} of ${said(planned)}`;
+  return planned === null || planned < made ? `step ${said(made)}` : `step ${said(made)} of ${said(planned)}`;
 }
 
 /** "60/80", for a column. */

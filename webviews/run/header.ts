@@ -212,9 +212,7 @@ function whereabouts(view: RunView): string {
   const left = secondsLeft(view);
   const parts = [
     ...(stage === undefined ? [] : [`stage ${stage}`]),
-    summary.step < 0
-      ? `${summary.steps.toLocaleString("en-US")} steps planned`
-      : progressText(summary),
+    summary.step < 0 ? `${summary.steps.toLocaleString("en-US")} steps planned` : progressText(summary),
     ...(evaluating === undefined ? [] : [evaluating.replace(/\.$/, "")]),
     ...(left === null || evaluating !== undefined
       ? []

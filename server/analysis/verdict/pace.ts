@@ -39,9 +39,7 @@ export const stillAfter = ({ usual }: Pace): number => Math.max(patience * usual
 
 /** How long nothing may come before a folder counts as complete. It has shown how long an evaluation takes. */
 export const completeAfter = (pace: Pace | null): number =>
-  pace === null
-    ? unpaced
-    : Math.max(rested, patience * pace.usual, Math.min(3 * pace.longest, unpaced));
+  pace === null ? unpaced : Math.max(rested, patience * pace.usual, Math.min(3 * pace.longest, unpaced));
 
 /** How long a plan that is not reached may wait for its next step. */
 export const abandonedAfter = (pace: Pace | null): number =>

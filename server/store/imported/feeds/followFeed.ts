@@ -34,11 +34,7 @@ export interface FollowOptions {
 const stopEvery = 250;
 
 /** @returns the process's exit code */
-export async function followFeed({
-  every = 500,
-  quiet,
-  ...options
-}: FollowOptions): Promise<number> {
+export async function followFeed({ every = 500, quiet, ...options }: FollowOptions): Promise<number> {
   const lease = takeLease(options.folder, 0, options.version);
   const stopped = new AbortController();
   process.on("SIGTERM", () => stopped.abort());
