@@ -1,4 +1,5 @@
 /** Where a run comes from that another trainer made. */
+import { isLive, type RunStatus } from "../protocol/runStatus.ts";
 import { engineNames } from "./engines.ts";
 import type { SiteFolder } from "./run.ts";
 
@@ -85,6 +86,37 @@ interface Steps {
   readonly origin?: RunOrigin;
 }
 
-/** Steps made and steps planned, as people count: Gradus numbers steps from 0, and other trainers from 1. */
+/** Steps made, as people count: Gradus numbers steps from 0, and other trainers from 1. */
 export const stepsMade = ({ step, origin }: Steps): number => (origin === undefined ? step + 1 : step);
-export const stepsPlanned = ({ steps, origin }: Steps): number => (origin === undefined ? steps : steps - 1);
+
+/** Steps planned, as people count; null: it is not known how many. */
+export function stepsPlanned({ steps, origin }: Omit<Steps, "step">): number | null {
+  const planned = origin === undefined ? steps : steps - 1;
+  return planned > 0 ? planned : null;
+}
+
+/** "step 60 of 80"; "step 60" where nothing says how many there will be. */
+export function progressText(run: Steps): string {
+  const [made, planned] = [stepsMade(run), stepsPlanned(run)];
+  const said = (count: number): string => count.toLocaleString("en-US");
+  return planned === null || planned < made ? `step ${said(made)}` : `step ${said(made)} of ${said(planned)}`;
+}
+
+/** "60/80", for a column. */
+export function progressRatio(run: Steps): string {
+  const planned = stepsPlanned(run);
+  return planned === null ? String(stepsMade(run)) : `${stepsMade(run)}/${planned}`;
+}
+
+/** Whether another program trains and Gradus reads what it writes: it can be left alone, and neither paused nor stopped. */
+export const isWatched = ({
+  status,
+  origin,
+}: {
+  readonly status: RunStatus;
+  readonly origin?: RunOrigin;
+}): boolean => isLive(status) && origin !== undefined && origin.site?.engine === undefined;
+
+/** The state of a run in a word: of one that is watched, what happens here. */
+export const stateWord = (run: Parameters<typeof isWatched>[0]): RunStatus | "watching" =>
+  isWatched(run) && run.status !== "stopping" ? "watching" : run.status;

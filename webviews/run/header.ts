@@ -1,5 +1,5 @@
 /** The head of the panel: which run, its status, its progress, and what can be done with it. */
-import { stepsMade, stepsPlanned } from "../../shared/run/origin.ts";
+import { progressText } from "../../shared/run/origin.ts";
 import { formatSeconds } from "../../shared/lib/format.ts";
 import type { RunStatus } from "../../shared/protocol/runStatus.ts";
 import type { LinkState, PanelAction, PanelFacts } from "../../shared/editor/runPanel.ts";
@@ -174,7 +174,7 @@ export class Header {
   #showProgress({ run: { summary } }: RunView): void {
     const done = summary.steps <= 0 ? 0 : Math.min(1, (summary.step + 1) / summary.steps);
     this.#progress.setAttribute("aria-valuenow", String(Math.round(done * 100)));
-    this.#progress.setAttribute("aria-valuetext", `${stepsMade(summary)} of ${stepsPlanned(summary)} steps`);
+    this.#progress.setAttribute("aria-valuetext", progressText(summary));
     const bar = this.#progress.firstElementChild;
     if (bar instanceof HTMLElement) bar.style.transform = `scaleX(${done})`;
   }
@@ -212,9 +212,7 @@ function whereabouts(view: RunView): string {
   const left = secondsLeft(view);
   const parts = [
     ...(stage === undefined ? [] : [`stage ${stage}`]),
-    summary.step < 0
-      ? `${summary.steps.toLocaleString("en-US")} steps planned`
-      : `step ${stepsMade(summary).toLocaleString("en-US")} of ${stepsPlanned(summary).toLocaleString("en-US")}`,
+    summary.step < 0 ? `${summary.steps.toLocaleString("en-US")} steps planned` : progressText(summary),
     ...(evaluating === undefined ? [] : [evaluating.replace(/\.$/, "")]),
     ...(left === null || evaluating !== undefined
       ? []

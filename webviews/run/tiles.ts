@@ -1,4 +1,5 @@
 /** The numbers above the charts: pure, from a run's series to labelled values. */
+import { stepsPlanned } from "../../shared/run/origin.ts";
 import {
   formatChange,
   formatFraction,
@@ -232,7 +233,7 @@ export function secondsLeft({
   series,
 }: RunView): { readonly seconds: number; readonly of: "run" | "warm-up" } | null {
   const { status, step, steps } = run.summary;
-  if (!isLive(status) || status === "paused" || step < 0) return null;
+  if (!isLive(status) || status === "paused" || step < 0 || stepsPlanned(run.summary) === null) return null;
   const begins = firstTraining(run);
   const since = begins ?? 0;
   const pace = median(series.latest("time/total", 2 * window, Math.max(since, step - 2 * window + 1)));

@@ -1,5 +1,5 @@
 /** A run's log as a read-only document: its events, then what its process wrote. */
-import { stepsMade, stepsPlanned } from "../../../shared/run/origin.ts";
+import { progressText } from "../../../shared/run/origin.ts";
 import { EventEmitter, FileType, Uri, workspace, type TextDocumentContentProvider } from "vscode";
 import { formatSeconds } from "../../../shared/lib/format.ts";
 import { millisecondsOf } from "../../../shared/log/recordTime.ts";
@@ -39,7 +39,7 @@ function logText(detail: RunDetail, events: readonly EventRow[], output: readonl
       ? ""
       : ` in ${formatSeconds((Date.parse(detail.endedAt) - Date.parse(detail.startedAt)) / 1000)}`;
   const head = [
-    `${detail.name} (${detail.id}): ${detail.status}${took}, step ${stepsMade(detail)} of ${stepsPlanned(detail)}`,
+    `${detail.name} (${detail.id}): ${detail.status}${took}, ${progressText(detail)}`,
     ...(detail.message === null || detail.message === "" ? [] : [detail.message]),
     `config ${detail.file}`,
     `stored in ${detail.folder}`,

@@ -1,5 +1,5 @@
 /** The runs view as plain nodes: what a row says, how it looks, what lies under it. Pure. */
-import { stepsMade, stepsPlanned, trainedText } from "../../../shared/run/origin.ts";
+import { progressRatio, progressText, trainedText } from "../../../shared/run/origin.ts";
 import {
   formatAge,
   formatBytes,
@@ -94,7 +94,7 @@ export function runDescription(run: RunSummary, now: number): string {
   if (isReading(run)) return "reading its log";
   const reward = run.headline["reward/total"];
   if (isLive(run.status)) {
-    const place = run.step < 0 ? icons[run.status].word : `step ${stepsMade(run)} of ${stepsPlanned(run)}`;
+    const place = run.step < 0 ? icons[run.status].word : progressText(run);
     const state = run.status === "running" || run.step < 0 ? "" : ` · ${icons[run.status].word}`;
     const alarm = warningText(run) === "" ? "" : ` · ${warningText(run)}`;
     return `${place}${state}${alarm}${reward === undefined ? "" : ` · r̄ ${formatNumber(reward)}`}`;
@@ -296,7 +296,7 @@ export function runTooltip(run: RunSummary, now: number): string {
     ...(tags.length === 0 ? [] : [plainMarkdown(tags.map((tag) => `#${tag}`).join(" "))]),
     ...(note === "" ? [] : [plainMarkdown(note)]),
     ...(run.message === null || run.message === "" ? [] : [plainMarkdown(run.message)]),
-    `step ${stepsMade(run)} of ${stepsPlanned(run)}${run.stage === null ? "" : `, stage ${plainMarkdown(run.stage)}`}`,
+    `${progressText(run)}${run.stage === null ? "" : `, stage ${plainMarkdown(run.stage)}`}`,
     ...Object.entries(run.headline).map(([name, value]) => `${plainMarkdown(name)}: ${formatNumber(value)}`),
     ...(run.backend === null ? [] : [`computed on ${plainMarkdown(run.backend)}`]),
     `started ${formatAge(now - Date.parse(run.startedAt))}${run.endedAt === null ? "" : `, took ${formatSeconds((Date.parse(run.endedAt) - Date.parse(run.startedAt)) / 1000)}`}`,
@@ -323,7 +323,7 @@ export function statusText(live: readonly RunSummary[], alarm?: RunSummary): str
   const first = live[0];
   const place =
     live.length === 1 && first !== undefined && mean === undefined && first.step >= 0
-      ? ` · step ${first.step + 1}/${first.steps}`
+      ? ` · step ${progressRatio(first)}`
       : "";
   return `$(pulse) ${plural(live.length, "run")}${mean === undefined ? place : ` · r̄ ${formatNumber(mean)}`}`;
 }

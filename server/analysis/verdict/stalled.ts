@@ -1,32 +1,31 @@
 /** A run whose process lives and that makes no more steps. The only verdict that reads a clock. */
 import { formatSeconds } from "../../../shared/lib/format.ts";
 import type { VerdictBrief } from "../../../shared/run/verdict.ts";
+import { paceOf, stillAfter } from "./pace.ts";
 
-/** Steps' times, and the least wait, in milliseconds, that count as standing still: an evaluation may take some. */
-const [patience, least] = [10, 5 * 60_000];
+interface Recorded {
+  readonly step: number;
+  /** When the last steps were written, in milliseconds, the newest first. */
+  readonly times: readonly number[];
+  /** What the trainer says that they took, in milliseconds. */
+  readonly clocks?: readonly number[];
+  /** When anything was recorded last, in milliseconds: a long evaluation reports how far it is. */
+  readonly heard: number;
+}
 
-/**
- * @param times when the last steps were recorded, in milliseconds, the newest first
- * @param heard when anything was recorded last, in milliseconds: a long evaluation reports how far it is
- */
 export function stalledVerdict(
-  {
-    step,
-    times,
-    heard,
-  }: { readonly step: number; readonly times: readonly number[]; readonly heard: number },
+  { step, times, clocks = [], heard }: Recorded,
   now: number,
 ): VerdictBrief | null {
-  const gaps = times.slice(1).map((time, i) => times[i]! - time);
-  const usual = [...gaps].sort((a, b) => a - b)[gaps.length >> 1];
-  if (usual === undefined) return null;
-  const waited = now - Math.max(heard, times[0]!);
-  if (waited <= Math.max(patience * usual, least)) return null;
+  const pace = paceOf(times, clocks);
+  if (pace === null) return null;
+  const waited = now - Math.max(heard, times[0] ?? now);
+  if (waited <= stillAfter(pace)) return null;
   const since = formatSeconds(waited / 1000);
   return {
     state: "stalled",
     label: `no step for ${since}`,
     since: step,
-    headline: `Stalled: nothing was recorded for ${since} after step ${step}, where a step takes ${formatSeconds(usual / 1000)}.`,
+    headline: `Stalled: nothing was recorded for ${since} after step ${step}, where a step takes ${formatSeconds(pace.usual / 1000)}.`,
   };
 }

@@ -6,8 +6,8 @@ import { tasksQuery, type RunSummary } from "../../../shared/protocol/protocol.t
 import { isLive } from "../../../shared/protocol/runStatus.ts";
 import {
   placeOf,
-  stepsMade,
-  stepsPlanned,
+  progressRatio,
+  stateWord,
   trainedText,
   trainerText,
   type RunOrigin,
@@ -26,7 +26,6 @@ export function showCommand(program: Program): void {
   );
 }
 
-const progress = (run: RunSummary): string => `${stepsMade(run)}/${stepsPlanned(run)}`;
 async function show(
   connection: Requester,
   { id }: RunSummary,
@@ -55,7 +54,7 @@ function describe({ run, verdict }: KnownRun): string[] {
         ];
   const last = run.checkpoints.at(-1);
   return [
-    `${run.id}  ${run.status}  ${progress(run)}${run.stage === null ? "" : `  ${run.stage}`}`,
+    `${run.id}  ${stateWord(run)}  ${progressRatio(run)}${run.stage === null ? "" : `  ${run.stage}`}`,
     ...(run.message === null ? [] : [run.message]),
     ...(verdict === null ? [] : verdictLines(verdict)),
     ...(run.damaged ?? []).filter((text) => text !== run.message).map((text) => `damaged     ${text}`),

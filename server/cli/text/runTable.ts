@@ -2,7 +2,7 @@
 import { plural } from "../../../shared/lib/format.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
-import { placeOf, stepsMade, stepsPlanned, trainedText } from "../../../shared/run/origin.ts";
+import { placeOf, progressRatio, stateWord, trainedText } from "../../../shared/run/origin.ts";
 import { colours } from "./colours.ts";
 import { tableLines, type Column } from "./table.ts";
 import { sparkline } from "../../../shared/lib/sparkline.ts";
@@ -60,8 +60,8 @@ function facts(run: RunSummary, now: number): string[] {
       ? shortDuration((ended - Date.parse(run.startedAt)) / 1000)
       : "";
   return [
-    run.pinned === true ? `${run.status} *` : run.status,
-    `${stepsMade(run)}/${stepsPlanned(run)}`,
+    run.pinned === true ? `${stateWord(run)} *` : stateWord(run),
+    progressRatio(run),
     moment(run.startedAt, now),
     took,
     passes(run),

@@ -32,6 +32,9 @@ async function courseIn(
     ...{ run, metric, steps, values },
     seconds: (pace?.values.slice(-paced) ?? []).filter((value) => value !== null),
     // From the last value on: of evaluations it lies back.
-    left: Math.max(0, stepsPlanned(detail) - stepsMade({ ...detail, step: steps.at(-1) ?? detail.step })),
+    left: Math.max(
+      0,
+      (stepsPlanned(detail) ?? 0) - stepsMade({ ...detail, step: steps.at(-1) ?? detail.step }),
+    ),
   };
 }

@@ -26,6 +26,11 @@ export function control(
         status === "finished" ? "See its state: gradus runs show." : `Resume it: gradus runs resume ${run}.`,
     });
   }
+  if (action !== "stop" && readRunFile(folder)?.imported !== undefined)
+    throw new UserError(
+      `Another program trains run ${run}, and Gradus watches its folder: there is nothing here to ${action}.`,
+      { code: "refused", action: `Ask its own trainer; gradus runs stop ${run} ends the watching.` },
+    );
   if (action === "set" && (path === undefined || value === undefined))
     throw new UserError("A setting needs a path and a value.", {
       code: "refused",

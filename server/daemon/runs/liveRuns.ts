@@ -4,7 +4,7 @@ import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { liveStatuses, type RunStatus, type RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isSettled } from "../../../shared/protocol/runStatus.ts";
 import { busyElsewhere, holderOf, workerIsAlive } from "../../../shared/run/lease.ts";
-import { runFolder } from "../../store/files.ts";
+import { readRunFile, runFolder } from "../../store/files.ts";
 import type { RemoteStore } from "../../store/remote.ts";
 import { goneFolder, interruption, unwritable } from "./interruption.ts";
 import { StalledRuns } from "./stalledRuns.ts";
@@ -16,6 +16,8 @@ const isLive = (status: RunStatus): boolean => liveStatuses.includes(status);
 
 export class LiveRuns {
   private readonly live = new Set<string>();
+  /** Of those asked for, whether another program trains. */
+  private readonly watched = new Map<string, boolean>();
   /** Runs being settled, resumed or deleted. */
   private readonly busy = new Set<string>();
   private readonly settling = new Map<string, Promise<void>>();
@@ -33,8 +35,15 @@ export class LiveRuns {
     this.timer = setInterval(() => this.look(), lookEvery);
   }
 
-  get count(): number {
-    return this.live.size;
+  /** Those that train: whoever only watches another program's folder needs no daemon to go on. */
+  get training(): number {
+    return [...this.live].filter((run) => !this.watches(run)).length;
+  }
+
+  private watches(run: string): boolean {
+    const known = this.watched.get(run) ?? readRunFile(this.folder(run))?.imported !== undefined;
+    this.watched.set(run, known);
+    return known;
   }
 
   close(): void {

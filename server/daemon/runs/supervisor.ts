@@ -43,8 +43,9 @@ export class Supervisor {
     this.starter = new Starter(store, remote, program, this.live, log);
   }
 
+  /** Runs that train, and not those that watch another program. */
   get liveRuns(): number {
-    return this.live.count;
+    return this.live.training;
   }
 
   close(): void {

@@ -12,6 +12,8 @@ export interface TrainerMetrics {
   readonly steps: readonly { readonly step: number; readonly values: Readonly<Record<string, WireNumber>> }[];
   /** TRL: steps that the run made, its reward functions, and what it logged of them, the means of so many steps each. */
   readonly made?: number;
+  /** TRL: steps that the run is going to make. */
+  readonly planned?: number;
   readonly rewards?: readonly string[];
   readonly logged?: readonly (LoggedRewards & { readonly step: number })[];
   readonly every?: number;
@@ -60,6 +62,7 @@ function trlMetrics(file: string): TrainerMetrics {
     steps.set(step, { ...steps.get(step), ...named("trl", data) });
   }
   const made = state["global_step"];
+  const planned = state["max_steps"];
   const every = state["logging_steps"];
   return {
     logged: loggedOf(history, [...rewards]),
@@ -69,6 +72,7 @@ function trlMetrics(file: string): TrainerMetrics {
     evaluated: [...evaluated],
     rewards: [...rewards],
     ...(typeof made === "number" ? { made } : {}),
+    ...(typeof planned === "number" && planned > 0 ? { planned } : {}),
   };
 }
 

@@ -139,15 +139,20 @@ export class RunQueries {
   }
 
   /** The log says that a run is live until it records its end: that may lie further on than has been read. */
-  summaryOf(run: RunState): RunSummary {
-    const folder = runFolder(this.store, run.id);
+  statusOf({ id, status, attempt, origin }: RunState): RunStatus {
+    if (!isLive(status)) return status;
+    const folder = runFolder(this.store, id);
     // Only a run that follows another program's has a process.
-    const imported = run.origin !== null && readWorker(folder) === null;
-    const ended = imported || hasEnded(folder, run.attempt);
+    const imported = origin !== null && readWorker(folder) === null;
+    return imported || hasEnded(folder, attempt) ? "reading" : status;
+  }
+
+  summaryOf(run: RunState): RunSummary {
+    const status = this.statusOf(run);
     const facts = this.experiments.of(run);
-    if (isLive(run.status) && ended) return { ...summaryOf(run, "reading", [], undefined), ...facts };
+    if (status === "reading") return { ...summaryOf(run, status, [], undefined), ...facts };
     const warnings = this.told.warnings(run);
-    return { ...summaryOf(run, run.status, warnings, this.told.verdict(run, warnings)), ...facts };
+    return { ...summaryOf(run, status, warnings, this.told.verdict(run, warnings)), ...facts };
   }
 }
 

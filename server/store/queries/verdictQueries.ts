@@ -1,6 +1,8 @@
 /** Whether runs learn. A run's timeline goes on with its steps; of a run that has ended the verdict is kept. */
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { EvaluationRow, ParamsOf, ResultOf, runsVerdict } from "../../../shared/protocol/protocol.ts";
+import { stepClocks } from "../../../shared/metrics/timeMetrics.ts";
+import { isWatched, stepsMade, stepsPlanned, type RunOrigin } from "../../../shared/run/origin.ts";
 import { withDismissal } from "../../../shared/run/dismissal.ts";
 import { isLive, isSettled } from "../../../shared/protocol/runStatus.ts";
 import type { RewardFailure, RunWarning } from "../../../shared/run/outcome.ts";
@@ -29,6 +31,8 @@ const stretch = 16_384;
 const mostHeld = 8;
 /** Steps whose groups say which arms are solved. */
 const lately = 20;
+/** Steps whose times tell how long one takes. */
+const paced = 20;
 /** As many as a verdict has room for. */
 const mostFailures = 20;
 
@@ -60,12 +64,13 @@ export class VerdictQueries {
   }
 
   /** null: it makes steps, or is not meant to. */
-  private stalled({ id, status, step }: RunState, now = Date.now()): VerdictBrief | null {
-    if (status !== "running" || step < 1) return null;
+  private stalled(run: RunState, now = Date.now()): VerdictBrief | null {
+    const { id, step } = run;
+    if (this.runs.statusOf(run) !== "running" || step < 1 || mayBeComplete(run)) return null;
     const times = rows<{ time: number }>(
       this.statements
         .of(
-          `SELECT r.time FROM clock r ${effective} WHERE r.run = ? ORDER BY r.attempt DESC, r.step DESC LIMIT 20`,
+          `SELECT r.time FROM clock r ${effective} WHERE r.run = ? ORDER BY r.attempt DESC, r.step DESC LIMIT ${paced}`,
         )
         .all(id),
     ).map(({ time }) => time);
@@ -74,7 +79,15 @@ export class VerdictQueries {
         .of("SELECT time FROM event WHERE run = ? ORDER BY attempt DESC, step DESC, ordinal DESC LIMIT 1")
         .get(id),
     );
-    return stalledVerdict({ step, times, heard: heard?.time ?? 0 }, now);
+    const clocks = run.origin === null ? [] : this.clocks(run);
+    return stalledVerdict({ step, times, clocks, heard: heard?.time ?? 0 }, now);
+  }
+
+  /** What another trainer says that its last steps took, in milliseconds. */
+  private clocks({ id, step }: RunState): readonly number[] {
+    const names = this.metrics.names({ run: id }).names.filter((name) => stepClocks.includes(name));
+    const [found] = this.metrics.between(id, names.slice(0, 1), step - paced, step + 1);
+    return [...(found?.values ?? [])].map((seconds) => seconds * 1000);
   }
 
   isStalled(run: string): boolean {
@@ -116,6 +129,8 @@ export class VerdictQueries {
 
   verdict({ run: id, to }: ParamsOf<typeof runsVerdict>): ResultOf<typeof runsVerdict> {
     const run = this.runs.existing(id);
+    // Of a log that is not read to its end nothing is known yet: what it came to is about to be.
+    if (to === undefined && this.runs.statusOf(run) === "reading") return { verdict: null };
     const until = Math.min(to ?? run.step, readable(run));
     const timeline = to === undefined ? this.timeline(run, until) : this.filled(run, this.fresh(run), until);
     const record = this.record(run, until);
@@ -191,6 +206,14 @@ export class VerdictQueries {
       held.evaluations = this.records.evaluations({ run, tasks: true }).evaluations;
     return held.evaluations;
   }
+}
+
+/** A folder of another trainer that has stopped growing, where nothing says that steps are still to come. */
+function mayBeComplete({ step, steps, origin: text, status }: RunState): boolean {
+  if (text === null) return false;
+  const origin = parse<RunOrigin>(text);
+  const planned = stepsPlanned({ steps, origin });
+  return isWatched({ status, origin }) && (planned === null || stepsMade({ step, steps, origin }) >= planned);
 }
 
 /** An evaluation of a live run's last step may not have been recorded yet. */

@@ -76,6 +76,7 @@ describe("a daemon that follows a folder", { timeout: 60_000 }, () => {
     write(3);
     await soon(async () => (await steps(run)).length === 3, "the third step");
     await soon(async () => (await rolloutsOf(run, 3)).length === 16, "its rollouts");
+    await assert.rejects(ask(connection, runsControl, { run, action: "pause" }), /Gradus watches its folder/);
     await ask(connection, runsControl, { run, action: "stop" });
     await soon(async () => (await shown(run)).status === "stopped", "the end");
     const { message, origin } = await shown(run);
@@ -172,3 +173,23 @@ function folderHas(folder: string, name: RegExp): boolean {
     return false; // not there yet
   }
 }
+
+describe("a daemon that only watches", { timeout: 60_000 }, () => {
+  it("ends when it is idle, the watching goes on, and the next one takes it over", async () => {
+    const box = await Sandbox.make();
+    const out = join(dirname(box.file), "out");
+    cpSync("test/fixtures/imported/verl", out, { recursive: true });
+    const link = await box.link({ environment: { GRADUS_IDLE_MS: "100" } });
+    const { run } = await ask(link.connection(), runsImport, { folder: out, config: null });
+    await box.reach(link.connection(), run, ({ step }) => step >= 2);
+    link.close();
+    await until(async () => (isRunning(link.hello.pid) ? null : true), "the idle daemon");
+    const worker = box.workerOf(run);
+    assert.ok(isRunning(worker));
+    const connection = await box.connect();
+    assert.equal((await ask(connection, runsShow, { run })).status, "running");
+    await ask(connection, runsControl, { run, action: "stop" });
+    await until(async () => (isRunning(worker) ? null : true), "the worker's end");
+    await box.end();
+  });
+});

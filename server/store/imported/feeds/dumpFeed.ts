@@ -51,7 +51,11 @@ export class DumpFeed implements Feed {
   }
 
   about(): FeedAbout {
-    return { version: null, groups: this.groups ?? "prompt", copies: false, notes: [] };
+    const planned = this.state?.metrics.planned;
+    return {
+      ...{ version: null, groups: this.groups ?? "prompt", copies: false, notes: [] },
+      ...(planned === undefined ? {} : { planned }),
+    };
   }
 
   next(last: boolean): FeedSlice {
@@ -123,14 +127,18 @@ export class DumpFeed implements Feed {
     if (this.trainer === "trl") return this.ofState(file);
     this.tail ??= new LineTail(file);
     const parts = new StepParts();
-    const time = statSync(file).mtimeMs / 1000;
+    const [time, times] = [statSync(file).mtimeMs / 1000, this.times()];
     for (let more = true; more;) {
       const read = this.tail.next(sliceBytes);
       more = read.more;
       for (const line of read.lines) {
         const entry = valueOf(line);
         if (isObject(entry) && Number.isInteger(entry["step"]) && isObject(entry["data"]))
-          parts.add(Number(entry["step"]), time, named("verl", entry["data"]));
+          parts.add(
+            Number(entry["step"]),
+            times.get(Number(entry["step"])) ?? time,
+            named("verl", entry["data"]),
+          );
       }
     }
     return parts.all();
@@ -144,7 +152,14 @@ export class DumpFeed implements Feed {
     this.state = { mtime, metrics };
     const fresh = metrics.steps.filter(({ step }) => !this.logged.has(step));
     for (const { step } of fresh) this.logged.add(step);
-    return fresh.map(({ step, values }) => ({ step, time: mtime / 1000, values }));
+    const times = this.times();
+    return fresh.map(({ step, values }) => ({ step, time: times.get(step) ?? mtime / 1000, values }));
+  }
+
+  /** When the trainer wrote each step's rollouts, in seconds: no line of its metrics says when. */
+  private times(): ReadonlyMap<number, number> {
+    const found = this.output.files.map(({ step, file }) => [step, newestWrite([file]) / 1000] as const);
+    return new Map(found.filter(([, time]) => time > 0));
   }
 }
 

@@ -3,10 +3,12 @@ import { relative } from "node:path";
 import type { GroupRecord, LogRecord } from "../../../../shared/log/records.ts";
 import { openAttempt, type LogWriter } from "../../../../shared/log/writer.ts";
 import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
+import { stepClocks } from "../../../../shared/metrics/timeMetrics.ts";
 import { placeOf, trainerNames, type RunOrigin } from "../../../../shared/run/origin.ts";
 import type { SiteFolder } from "../../../../shared/run/run.ts";
 import { estimatesOf, estimatorOf, type Estimates } from "../../../analysis/imported/estimates.ts";
 import { groupRecords, withAdvantage } from "../../../analysis/imported/groupRecords.ts";
+import { paceOf, type Pace } from "../../../analysis/verdict/pace.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
 import type { Feed, FeedPart } from "./feed.ts";
 import type { FollowEvent } from "./remoteLooks.ts";
@@ -32,6 +34,9 @@ export interface FeedRunOptions {
   /** What trains; default: the trainer that wrote the folder. */
   readonly backend?: { readonly name: string; readonly reason: string; readonly device: string };
 }
+
+/** Steps whose clocks say how long one takes. */
+const lately = 100;
 
 export interface FeedCounts {
   rollouts: number;
@@ -62,6 +67,9 @@ export class FeedRun {
   private began = Number.POSITIVE_INFINITY;
   private time = 0;
   private staged = false;
+  /** When each step was written, in milliseconds, and what the program says that it took. */
+  private readonly written = new Map<number, number>();
+  private readonly clocks: number[] = [];
   /** Metrics that the program itself logs. */
   private readonly logged = new Set<string>();
 
@@ -77,6 +85,16 @@ export class FeedRun {
     // TRL's dumps have them.
     if (config === undefined || this.feed.trainer === "trl" || this.counts.unestimated !== null) return null;
     return estimatorOf(config);
+  }
+
+  /** How long its steps take, by the program's own clock; null: nothing says. */
+  get pace(): Pace | null {
+    return paceOf([...this.written.values()], this.clocks.slice(-lately));
+  }
+
+  /** The last step so far, as the program counts. */
+  get lastStep(): number {
+    return this.last;
   }
 
   /** The run's first record. */
@@ -170,6 +188,9 @@ export class FeedRun {
     this.counts.measured += rows.filter(({ use }) => use === "evaluate").length;
     this.counts.rollouts += rollouts;
     this.write(step, records);
+    this.written.set(step, Math.max(this.written.get(step) ?? 0, time * 1000));
+    const clock = stepClocks.map((name) => values[name]).find((value) => typeof value === "number");
+    if (clock !== undefined) this.clocks.push(Number(clock) * 1000);
     this.began = Math.min(this.began, time);
     this.time = Math.max(this.time, time);
     this.last = Math.max(this.last, step);

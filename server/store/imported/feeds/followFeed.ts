@@ -11,6 +11,7 @@ import { recordedConfig } from "../recordedConfig.ts";
 import { rewardHashes } from "../rewardHashes.ts";
 import { DumpFeed } from "./dumpFeed.ts";
 import type { Feed } from "./feed.ts";
+import { endOf, left, type FollowEnd } from "./followEnd.ts";
 import { FeedRun } from "./feedRun.ts";
 import { RemoteLooks, type RemoteFolder } from "./remoteLooks.ts";
 import { existsSync } from "node:fs";
@@ -24,22 +25,16 @@ export interface FollowOptions {
   /** Where `source` mirrors a folder of another machine. */
   readonly remote?: RemoteFolder | undefined;
   readonly version: string;
-  /** Milliseconds between looks, and since the last write after which the program counts as ended. */
+  /** Milliseconds between looks, and since the last write after which the program counts as ended; default: by its steps' time. */
   readonly every?: number;
   readonly quiet?: number;
 }
 
-/** A step may take an hour. */
-const hour = 3_600_000;
 /** Milliseconds between looks for a stop, while another machine is waited for. */
 const stopEvery = 250;
 
 /** @returns the process's exit code */
-export async function followFeed({
-  every = 500,
-  quiet = 2 * hour,
-  ...options
-}: FollowOptions): Promise<number> {
+export async function followFeed({ every = 500, quiet, ...options }: FollowOptions): Promise<number> {
   const lease = takeLease(options.folder, 0, options.version);
   const stopped = new AbortController();
   process.on("SIGTERM", () => stopped.abort());
@@ -51,14 +46,22 @@ export async function followFeed({
   const run = await runOf(options, feed);
   try {
     let slice = feed.next(false);
+    let grew = false;
+    let whole = false;
     run.begin();
     looks?.begin((event) => run.event(event));
     for (;;) {
       run.take(slice.parts);
       looks?.took(slice);
+      grew ||= whole && slice.parts.length > 0;
+      whole ||= !slice.more;
       run.counts.bytes += slice.bytes;
       const end =
-        stopped.signal.aborted || stopAsked(options.folder) ? "stopped" : endOf(feed, slice.more, quiet);
+        stopped.signal.aborted || stopAsked(options.folder)
+          ? left
+          : slice.more
+            ? undefined
+            : endOf(feed, run, { quiet, grew });
       if (end !== undefined) {
         finish(feed, run, end);
         return 0;
@@ -81,23 +84,14 @@ export async function followFeed({
   }
 }
 
-type End = "finished" | "failed" | "stopped" | "quiet";
-
-function endOf(feed: Feed, more: boolean, quiet: number): End | undefined {
-  if (more) return undefined;
-  const { ended } = feed.about();
-  return ended?.status ?? (Date.now() - feed.written() > quiet ? "quiet" : undefined);
-}
-
 /** What waited for more of its step comes now. */
-function finish(feed: Feed, run: FeedRun, end: End): void {
+function finish(feed: Feed, run: FeedRun, { status, message }: FollowEnd): void {
   for (let more = true; more;) {
     const slice = feed.next(true);
     run.take(slice.parts);
     more = slice.more;
   }
-  if (end === "quiet") run.end("finished");
-  else run.end(end, end === "stopped" ? "Following was stopped; the training itself goes on." : "");
+  run.end(status, message);
 }
 
 function stopAsked(runFolder: string): boolean {
