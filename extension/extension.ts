@@ -23,6 +23,7 @@ import { ConfigsTree } from "./features/configs/tree.ts";
 import { findNode, requireNode, type Places } from "./features/connection/node.ts";
 import { Stores, runsBeat } from "./features/connection/stores.ts";
 import { watchForClash } from "./features/language/clash.ts";
+import { isWatched } from "../shared/run/origin.ts";
 import { RunPanels } from "./features/panel/host.ts";
 import { registerPaperCommand } from "./features/papers/commands.ts";
 import { RewardAttack } from "./features/rescore/attack.ts";
@@ -218,7 +219,7 @@ function showViews(
       store.machine.changed.on(() => runs.refresh());
     }
     status.update();
-    const live = stores.live.length;
+    const live = stores.live.filter((run) => !isWatched(run)).length;
     runsView.badge = live === 0 ? undefined : { value: live, tooltip: `${live} live` };
     if (!building) say(messageFor(stores, filterText(runs)));
     await setContext("daemonState", shownState(stores, setUp));

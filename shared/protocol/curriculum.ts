@@ -86,6 +86,8 @@ export interface CurriculumLane extends GroupTally {
   readonly rates: readonly (number | null)[];
 }
 export interface CurriculumOverview {
+  /** Steps of the run whose groups are not counted yet: a further question reads on. Absent: none. */
+  readonly unread?: number;
   readonly by: Lane;
   /** Only groups of this arm; null: of all. */
   readonly arm: string | null;

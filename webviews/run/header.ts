@@ -1,5 +1,5 @@
 /** The head of the panel: which run, its status, its progress, and what can be done with it. */
-import { progressText } from "../../shared/run/origin.ts";
+import { progressText, stateWord, stepsPlanned } from "../../shared/run/origin.ts";
 import { formatSeconds } from "../../shared/lib/format.ts";
 import type { RunStatus } from "../../shared/protocol/runStatus.ts";
 import type { LinkState, PanelAction, PanelFacts } from "../../shared/editor/runPanel.ts";
@@ -10,7 +10,8 @@ import { FailuresView, type OpenPlace } from "./failures.ts";
 import { stageAt, type RunView } from "./models.ts";
 import { secondsLeft, tiles, type Tile } from "./tiles.ts";
 
-const words: Readonly<Record<RunStatus, string>> = {
+const words: Readonly<Record<RunStatus | "watching", string>> = {
+  watching: "Watching",
   starting: "Starting",
   running: "Running",
   paused: "Paused",
@@ -21,7 +22,9 @@ const words: Readonly<Record<RunStatus, string>> = {
   interrupted: "Interrupted",
   reading: "Being Read",
 };
-const actionsOf: Readonly<Record<RunStatus, readonly PanelAction[]>> = {
+const actionsOf: Readonly<Record<RunStatus | "watching", readonly PanelAction[]>> = {
+  // Another program trains.
+  watching: [],
   starting: ["stop"],
   running: ["stop", "pause"],
   paused: ["continue", "stop"],
@@ -113,7 +116,7 @@ export class Header {
     this.#showProgress(view);
     setText(this.#where, whereabouts(view));
     setText(this.#identity, identity(view));
-    this.#showActions(summary.status);
+    this.#showActions(stateWord(summary));
     setText(this.#rollouts, cursor === null ? "Open Rollouts" : `Rollouts of Step ${cursor}`);
     this.#cursor = cursor ?? undefined;
     setShown(this.#fork, view.run.checkpoints.length > 0);
@@ -180,7 +183,7 @@ export class Header {
   }
 
   /** Rebuilt only when the state changes: a button that is replaced under the finger loses focus. */
-  #showActions(status: RunStatus): void {
+  #showActions(status: RunStatus | "watching"): void {
     if (this.#drawn === status) return;
     const held =
       document.activeElement instanceof HTMLElement ? document.activeElement.dataset["action"] : undefined;
@@ -199,20 +202,25 @@ export class Header {
 }
 
 /** "Finished, but nothing trained": a run's end says nothing of what it came to. */
-function stateText({ status, warnings = [] }: RunSummary): string {
+function stateText(run: RunSummary): string {
+  const { status, warnings = [] } = run;
   const labels = warnings.map(({ label }) => label).join(", ");
-  return labels === ""
-    ? words[status]
-    : `${words[status]}${status === "finished" ? ", but " : "; "}${labels}`;
+  const word = words[stateWord(run)];
+  return labels === "" ? word : `${word}${status === "finished" ? ", but " : "; "}${labels}`;
 }
 
 function whereabouts(view: RunView): string {
   const { summary, evaluating } = view.run;
   const stage = summary.stage ?? stageAt(view.run, summary.step)?.name;
   const left = secondsLeft(view);
+  const planned = stepsPlanned(summary);
   const parts = [
     ...(stage === undefined ? [] : [`stage ${stage}`]),
-    summary.step < 0 ? `${summary.steps.toLocaleString("en-US")} steps planned` : progressText(summary),
+    ...(summary.step >= 0
+      ? [progressText(summary)]
+      : planned === null
+        ? []
+        : [`${planned.toLocaleString("en-US")} steps planned`]),
     ...(evaluating === undefined ? [] : [evaluating.replace(/\.$/, "")]),
     ...(left === null || evaluating !== undefined
       ? []

@@ -111,8 +111,11 @@ export function awaited(view: RunView, what: string): string {
   if (status === "reading") return `Reading the run's log: the ${what} appears when it is read.`;
   if (origin !== undefined) return `${trainerText(origin)} recorded no ${what}.`;
   if (!isLive(status)) {
+    const ended = `the run ${status === "finished" ? "finished" : `was ${status}`}`;
     const why = message === null || message === "" ? "" : ` ${message}`;
-    return `No ${what} was recorded: the run ${status === "finished" ? "finished" : `was ${status}`} before its first training step.${why}`;
+    const begins = firstTraining(run);
+    if (begins === null || step < begins) return `No ${what}: ${ended} before its first training step.${why}`;
+    return `No ${what}: ${ended} without ${what === "held-out results" ? "an evaluation" : "recording any"}.${why}`;
   }
   if (step < 0)
     return `Waiting for the first step: the run's process is starting. The ${what} appears after it.`;

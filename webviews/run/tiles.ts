@@ -58,8 +58,11 @@ const sameWeights = ({ series }: RunView, steps: readonly number[]): boolean =>
       return weights.every((weight) => Math.abs(weight - weights[0]!) <= 1e-9 * Math.abs(weights[0]!));
     });
 
-function lossTile({ series }: RunView): Tile {
-  return { label: "Loss", value: formatNumber(recent(series, "update/loss")), note: "warming up" };
+function lossTile({ series, run }: RunView): Tile {
+  const { status, step } = run.summary;
+  const note =
+    isLive(status) || status === "reading" ? "warming up" : step < 0 ? "no step made" : "of the warm-up";
+  return { label: "Loss", value: formatNumber(recent(series, "update/loss")), note };
 }
 
 /** Held-out answers got worse since the first evaluation. */
@@ -127,7 +130,9 @@ function passes({ evaluations, run }: RunView): {
 
 function passTile(view: RunView): Tile {
   const { from, to, count } = passes(view);
-  const none = view.run.summary.origin === undefined ? "not evaluated yet" : "not recorded";
+  const { origin, status } = view.run.summary;
+  const isOpen = isLive(status) || status === "reading";
+  const none = origin !== undefined ? "not recorded" : isOpen ? "not evaluated yet" : "never evaluated";
   if (to === null) return { label: "Held-out pass@1", value: "–", note: none };
   const change = from === null || count < 2 ? null : to - from;
   const note = change === null ? "first evaluation" : `${formatFraction(from, 1)} → ${formatFraction(to, 1)}`;

@@ -11,6 +11,7 @@ import { commands } from "../../../shared/editor/contributions.ts";
 import { messageOf } from "../../../shared/lib/errors.ts";
 import { configLens, metricsSeries, type RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
+import { isWatched } from "../../../shared/run/origin.ts";
 import { trendOf, type Trend } from "../../../shared/lib/trend.ts";
 import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
@@ -53,7 +54,7 @@ export class ConfigLenses implements CodeLensProvider {
         validate,
       ];
     const last = await this.#lastRun(document);
-    const live = last !== undefined && isLive(last.status);
+    const live = last !== undefined && isLive(last.status) && !isWatched(last);
     return [
       live
         ? lens({ title: "$(debug-stop) Stop", command: commands.runStop, arguments: [last.id] })

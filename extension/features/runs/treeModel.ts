@@ -1,5 +1,5 @@
 /** The runs view as plain nodes: what a row says, how it looks, what lies under it. Pure. */
-import { progressRatio, progressText, trainedText } from "../../../shared/run/origin.ts";
+import { progressRatio, progressText, stateWord, trainedText } from "../../../shared/run/origin.ts";
 import {
   formatAge,
   formatBytes,
@@ -61,8 +61,12 @@ interface TreeRow {
 }
 
 const icons: Readonly<
-  Record<RunStatus, { readonly icon: string; readonly color: string | null; readonly word: string }>
+  Record<
+    RunStatus | "watching",
+    { readonly icon: string; readonly color: string | null; readonly word: string }
+  >
 > = {
+  watching: { icon: "eye", color: null, word: "watching" },
   starting: { icon: "loading~spin", color: "charts.blue", word: "starting" },
   running: { icon: "play-circle", color: "charts.green", word: "running" },
   paused: { icon: "debug-pause", color: "charts.orange", word: "paused" },
@@ -94,10 +98,11 @@ export function runDescription(run: RunSummary, now: number): string {
   if (isReading(run)) return "reading its log";
   const reward = run.headline["reward/total"];
   if (isLive(run.status)) {
-    const place = run.step < 0 ? icons[run.status].word : progressText(run);
-    const state = run.status === "running" || run.step < 0 ? "" : ` · ${icons[run.status].word}`;
+    const state = stateWord(run);
+    const place = run.step < 0 ? icons[state].word : progressText(run);
+    const said = state === "running" || run.step < 0 ? "" : ` · ${icons[state].word}`;
     const alarm = warningText(run) === "" ? "" : ` · ${warningText(run)}`;
-    return `${place}${state}${alarm}${reward === undefined ? "" : ` · r̄ ${formatNumber(reward)}`}`;
+    return `${place}${said}${alarm}${reward === undefined ? "" : ` · r̄ ${formatNumber(reward)}`}`;
   }
   const [first, last] = [run.first?.["eval/pass@1"], run.last?.["eval/pass@1"]];
   const gain =
@@ -114,7 +119,7 @@ export function runDescription(run: RunSummary, now: number): string {
 
 /** A green tick is for a run that came to something. */
 function lookOf(run: RunSummary): (typeof icons)[RunStatus] {
-  const own = icons[run.status];
+  const own = icons[stateWord(run)];
   if (run.status === "failed") return own;
   if (warningText(run) !== "")
     return { icon: "warning", color: "problemsWarningIcon.foreground", word: own.word };
@@ -150,7 +155,7 @@ function runRow({ run, spark = [] }: RunNode & { readonly kind: "run" }, now: nu
     description: `${course}${said(shown).join(" · ")}`,
     icon: finished ? "git-branch" : icon,
     color,
-    context: `run.${run.status}${run.pinned === true ? ".pinned" : ""}${run.archived === true ? ".archived" : ""}`,
+    context: `run.${stateWord(run)}${run.pinned === true ? ".pinned" : ""}${run.archived === true ? ".archived" : ""}`,
     expands: true,
     spoken: `${run.name}${label === run.name ? "" : `, ${label}`}, ${word}, ${said(short).join(", ")}`,
   };

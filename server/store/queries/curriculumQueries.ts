@@ -70,7 +70,10 @@ export class CurriculumQueries {
       id,
       found.flatMap(({ only }) => only ?? []),
     );
+    // Groups of other trainers' runs are known by their rollouts alone.
+    const unread = run.origin === null ? 0 : this.unread.left(id);
     return {
+      ...(unread > 0 && { unread }),
       by: lane,
       arm: arm ?? null,
       family: family ?? null,

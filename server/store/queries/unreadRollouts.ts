@@ -43,6 +43,7 @@ export class UnreadRollouts {
   private readonly allOfPart: Statement;
   private readonly done: Statement;
   private readonly anyOfOthers: Statement;
+  private readonly countOf: Statement;
   private placed: PlacedRows | undefined;
 
   constructor(
@@ -54,10 +55,17 @@ export class UnreadRollouts {
     this.first = database.prepare(`${select} LIMIT 1`);
     this.firstOfPart = database.prepare(`${select} AND step BETWEEN ? AND ? LIMIT 1`);
     this.allOfPart = database.prepare(`${select} AND step BETWEEN ? AND ?`);
+    this.countOf = database.prepare("SELECT count(*) AS steps FROM unread WHERE run = ?");
     this.anyOfOthers = database.prepare("SELECT 1 FROM placed LIMIT 1");
     this.done = database.prepare(
       "DELETE FROM unread WHERE run = ? AND attempt = ? AND segment = ? AND offset = ?",
     );
+  }
+
+  /** Steps of a run whose rows are not made yet. */
+  left(run: string): number {
+    const { steps } = this.countOf.get(run) as { readonly steps: number };
+    return steps;
   }
 
   /** Whether some run's rollouts lie in another trainer's files. */

@@ -8,6 +8,7 @@ import {
   carriedArea,
   carriedPlace,
   describeCell,
+  describeTotals,
   laneRows,
   opensTo,
   shownNames,
@@ -148,4 +149,12 @@ test("lanes in words: first, last, lowest and highest of each, and how many are 
     summarizeLanes(overview({ lanes: [moved, lane("b", { rates: [null] })], more: 3 })),
     "a, over 4 groups: from 50 % right in steps 10 to 11 to 75 % right in steps 18 to 19, lowest 25 % right in steps 12 to 13, highest 75 % right in steps 18 to 19. b: nothing was scored. 3 more: the table has those that are shown.",
   );
+});
+
+test("counts of what has been read so far are no facts about the run", () => {
+  const whole = overview({ columns: [{ ...tally, column: 0, groups: 32, admitted: 32 }] });
+  assert.match(describeTotals(whole)[0]!, /^32 groups drawn, 32 trained/);
+  assert.deepEqual(describeTotals({ ...whole, unread: 58 }), [
+    "Reading the rollouts: 32 groups counted, 58 steps left.",
+  ]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { RunSummary, Series } from "../../../shared/protocol/protocol.ts";
-import type { RunView } from "../../../webviews/run/models.ts";
+import { awaited, type RunView } from "../../../webviews/run/models.ts";
 import { tiles } from "../../../webviews/run/tiles.ts";
 import { RunSeries } from "../../../webviews/shared/series.ts";
 import { runAt } from "../../webview/fakeRun.ts";
@@ -129,5 +129,20 @@ describe("the errors' tile", () => {
     );
     assert.equal(tiles(view([]), 0).at(-1)?.note, "none so far");
     assert.equal(tiles(view([]), 2).at(-1)?.note, "see the log");
+  });
+
+  it("says of a run that has ended what it never had, and not that it is to come", () => {
+    const note = (label: string, summary: Partial<RunSummary>, stages?: RunView["run"]["stages"]) =>
+      tiles(view([rising], { summary, ...(stages && { stages }) }), 0).find((tile) => tile.label === label)
+        ?.note;
+    assert.equal(note("Held-out pass@1", { status: "running" }), "not evaluated yet");
+    assert.equal(note("Held-out pass@1", { status: "finished" }), "never evaluated");
+    const empty = awaited(view([], { summary: { status: "finished" } }), "held-out results");
+    assert.equal(empty, "No held-out results: the run finished without an evaluation.");
+    const stages = [{ step: 0, name: "warm-up", kind: "sft" }];
+    assert.equal(
+      awaited(view([], { summary: { status: "failed", message: "No disk." }, stages }), "reward"),
+      "No reward: the run was failed before its first training step. No disk.",
+    );
   });
 });

@@ -151,7 +151,7 @@ export class LanesView {
   }
 
   show(id: number, overview: CurriculumOverview): void {
-    if (!this.#questions.answered(id)) return;
+    if (!this.#questions.answered(id, overview.unread !== undefined)) return;
     const before = this.#overview;
     this.#overview = overview;
     if (before !== null) this.#carry(before, overview);

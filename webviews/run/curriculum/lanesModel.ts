@@ -89,9 +89,12 @@ const sumOf = (tallies: readonly GroupTally[], key: keyof GroupTally): number =>
   tallies.reduce((sum, tally) => sum + tally[key], 0);
 
 /** What was drawn, what trained, and what was spent on groups that teach nothing. */
-export function describeTotals({ columns }: CurriculumOverview): readonly string[] {
+export function describeTotals({ columns, unread = 0 }: CurriculumOverview): readonly string[] {
   const sum = (key: keyof GroupTally): number => sumOf(columns, key);
   const [groups, admitted, tokens] = [sum("groups"), sum("admitted"), sum("tokens")];
+  // Of what has been read so far nothing can be said that is true of the run.
+  if (unread > 0)
+    return [`Reading the rollouts: ${plural(groups, "group")} counted, ${plural(unread, "step")} left.`];
   if (groups === 0) return ["No groups were drawn in these steps."];
   const spent = (what: string, key: "dead" | "exhausted", burnt: "deadTokens" | "exhaustedTokens"): string =>
     `${plural(sum(key), "group")} ${what}${tokens === 0 ? "" : `: ${formatNumber(sum(burnt))} tokens, ${formatFraction(sum(burnt) / tokens)}`}`;
@@ -100,7 +103,7 @@ export function describeTotals({ columns }: CurriculumOverview): readonly string
     `${plural(groups, "group")} drawn, ${admitted.toLocaleString("en-US")} trained (${formatFraction(admitted / groups)})`,
     spent("all wrong", "dead", "deadTokens"),
     spent("all right", "exhausted", "exhaustedTokens"),
-    ...(unmeasured > 0 ? [`tokens of ${plural(unmeasured, "group")} not counted yet`] : []),
+    ...(unmeasured > 0 ? [`tokens of ${plural(unmeasured, "group")} not known`] : []),
   ];
 }
 

@@ -19,10 +19,14 @@ export class LanesQuestions {
     this.#next = view;
     this.#go();
   }
-  /** Whether the answer is that of the last question. */
-  answered(id: number): boolean {
+  /** Whether the answer is that of the last question. @param isPart it reads on at the next one */
+  answered(id: number, isPart = false): boolean {
     if (id !== this.#id) return false;
     this.#waiting = false;
+    if (isPart) {
+      this.#last = null;
+      setTimeout(() => this.#go(), pace / 10);
+    }
     return true;
   }
   failed(): void {
