@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { openSandbox } from "../../../server/lib/sandbox/openSandbox.ts";
 import type { SandboxProgram, SandboxResult } from "../../../server/lib/sandbox/sandbox.ts";
-import { sandboxThread } from "../../support/sandboxThread.ts";
+import { sandboxProcess } from "../../support/sandboxProcess.ts";
 
-await sandboxThread();
+await sandboxProcess();
 const sandbox = openSandbox();
 after(() => sandbox.close());
 

@@ -8,16 +8,21 @@
 export const shell = `
 "use strict";
 const utf8 = (text) => {
-  const out = [];
-  for (const char of text) {
-    const code = char.codePointAt(0);
+  const out = new Uint8Array(text.length * 3);
+  let at = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.codePointAt(i);
+    if (code > 0xffff) i++;
     const c = code >= 0xd800 && code < 0xe000 ? 0xfffd : code;
-    if (c < 0x80) out.push(c);
-    else if (c < 0x800) out.push(0xc0 | (c >> 6), 0x80 | (c & 63));
-    else if (c < 0x10000) out.push(0xe0 | (c >> 12), 0x80 | ((c >> 6) & 63), 0x80 | (c & 63));
-    else out.push(0xf0 | (c >> 18), 0x80 | ((c >> 12) & 63), 0x80 | ((c >> 6) & 63), 0x80 | (c & 63));
+    if (c < 0x80) {
+      out[at++] = c;
+      continue;
+    }
+    const more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    out[at++] = (more === 1 ? 0xc0 : more === 2 ? 0xe0 : 0xf0) | (c >> (6 * more));
+    for (let k = more - 1; k >= 0; k--) out[at++] = 0x80 | ((c >> (6 * k)) & 63);
   }
-  return new Uint8Array(out);
+  return out.slice(0, at);
 };
 const fromUtf8 = (bytes) => {
   let text = "";
@@ -70,7 +75,7 @@ globalThis.load = globalThis.read = (path) => {
  */
 export const world = `
 "use strict";
-((create, wasm, library, image, version) => {
+((create, wasm, library, image, version, askHost) => {
   Object.setPrototypeOf(wasm, WebAssembly.Module.prototype);
   const inside = (bytes) => {
     const own = new Uint8Array(bytes.length);
@@ -79,7 +84,19 @@ export const world = `
   };
   const archive = inside(library).buffer;
   globalThis.readbuffer = (path) => (path.endsWith(".zip") ? archive : new ArrayBuffer(0));
-  const state = { stdin: [], at: 0, chunks: [[], [], []], printed: 0, most: Infinity, memory: Infinity, denied: false, flooded: false, asked: "", deadline: Infinity, next: Infinity, fired: false, closed: false, chance: 1 };
+  const fresh = () => ({
+    input: { bytes: new Uint8Array(0), at: 0 },
+    answer: { bytes: new Uint8Array(0), at: 0 },
+    // What is written: told, printed, errors, a question.
+    chunks: [[], [], [], []],
+    held: [0, 0, 0, 0],
+    denied: false,
+    flooded: false,
+    asked: "",
+    fired: false,
+    chance: 1,
+  });
+  const state = { ...fresh(), most: Infinity, memory: Infinity, next: Infinity, closed: false };
   let memory;
   const heap = () => new DataView(memory.buffer);
   const text = (pointer) => {
@@ -106,17 +123,43 @@ export const world = `
     }
     return sum;
   };
-  const channel = (fd) => (fd === 1 || fd === 2 ? fd : fd === 1000 ? 0 : -1);
+  /** 1000: the harness tells; 1001: it asks. */
+  const channel = (fd) => (fd === 1 || fd === 2 ? fd : fd === 1000 ? 0 : fd === 1001 ? 3 : -1);
+  const mostTold = 4194304;
+  const mostPieces = 1 << 20;
+  /** What is still to be read of an answer: four bytes of length (all ones: nobody answers), then its text. */
+  const answered = () => {
+    if (state.answer.at < state.answer.bytes.length) return state.answer;
+    const begun = Date.now();
+    const question = joined(state.chunks[3]);
+    state.chunks[3] = [];
+    state.held[3] = 0;
+    let words = null;
+    try {
+      words = askHost(question);
+    } catch {
+      throw ended;
+    }
+    const text = words === null ? new Uint8Array(0) : utf8(words);
+    const bytes = new Uint8Array(4 + text.length);
+    new DataView(bytes.buffer).setUint32(0, words === null ? 0xffffffff : text.length, true);
+    bytes.set(text, 4);
+    state.answer = { bytes, at: 0 };
+    state.next += Date.now() - begun;
+    return state.answer;
+  };
   const calls = {
     fd_write(fd, list, count, result) {
       const to = channel(fd);
       if (to < 0) return 8;
       const sum = vectors(list, count, (bytes) => {
-        if (to > 0 && state.printed + bytes.length > state.most) {
+        const isPrinted = to === 1 || to === 2;
+        const held = state.held[to] + bytes.length;
+        if ((isPrinted ? state.held[1] + state.held[2] + bytes.length > state.most : held > mostTold) || state.chunks[to].length > mostPieces) {
           state.flooded = true;
           throw ended;
         }
-        if (to > 0) state.printed += bytes.length;
+        state.held[to] = held;
         state.chunks[to].push(bytes.slice());
         return bytes.length;
       });
@@ -124,10 +167,11 @@ export const world = `
       return 0;
     },
     fd_read(fd, list, count, result) {
+      const from = fd === 0 ? state.input : answered();
       const sum = vectors(list, count, (bytes) => {
-        const part = state.stdin.subarray(state.at, state.at + bytes.length);
+        const part = from.bytes.subarray(from.at, from.at + bytes.length);
         bytes.set(part);
-        state.at += part.length;
+        from.at += part.length;
         return part.length;
       });
       heap().setUint32(result, sum, true);
@@ -148,7 +192,7 @@ export const world = `
     const { fd_read, fd_write, fd_close } = wasi;
     wasi.random_get = calls.random_get;
     wasi.fd_write = (fd, ...rest) => (state.closed ? calls.fd_write(fd, ...rest) : fd_write(fd, ...rest));
-    wasi.fd_read = (fd, ...rest) => (state.closed && fd === 0 ? calls.fd_read(fd, ...rest) : fd_read(fd, ...rest));
+    wasi.fd_read = (fd, ...rest) => (state.closed && (fd === 0 || fd === 1001) ? calls.fd_read(fd, ...rest) : fd_read(fd, ...rest));
     wasi.fd_close = (fd) => (state.closed && fd < 3 ? 0 : fd_close(fd));
     const leave = (code) => {
       throw { ended: true, code };
@@ -259,12 +303,13 @@ export const world = `
       const now = new Uint8Array(memory.buffer);
       now.set(clean);
       now.fill(0, clean.length);
-      Object.assign(state, { at: 0, chunks: [[], [], []], printed: 0, denied: false, flooded: false, asked: "", fired: false, chance: 1 });
-      return now.length / 1048576;
+      Object.assign(state, fresh());
+      return true;
     },
+    held: () => memory.buffer.byteLength / 1048576,
     run(code, stdin, seconds, bytes, most) {
       const begun = Date.now();
-      Object.assign(state, { stdin: inside(stdin), memory: bytes, most, next: begun + seconds * 1000 });
+      Object.assign(state, { input: { bytes: inside(stdin), at: 0 }, memory: bytes, most, next: begun + seconds * 1000 });
       let fault = "";
       let broken = false;
       try {
