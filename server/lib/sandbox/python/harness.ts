@@ -20,10 +20,11 @@ warnings.filterwarnings('ignore', category=DeprecationWarning)
 
 def _prepare():
     def is_bridge(name):
-        return name.split(".")[0] in ("js", "pyodide", "_pyodide", "pyodide_js", "_pyodide_core", "ctypes", "_ctypes")
+        return name.split(".")[0] in ("js", "pyodide", "_pyodide", "pyodide_js", "_pyodide_core", "ctypes", "_ctypes", "_posixsubprocess")
     for name in [name for name in sys.modules if is_bridge(name)]:
-        sys.modules[name] = None
-    for name in ("js", "pyodide", "_pyodide", "pyodide_js", "_pyodide_core", "ctypes", "_ctypes"):
+        del sys.modules[name]
+    # What is left of them is Python alone, and no use.
+    for name in ("js", "pyodide", "_pyodide", "pyodide_js", "ctypes"):
         sys.modules[name] = None
     sys.meta_path[:] = [one for one in sys.meta_path if getattr(one, "__module__", getattr(type(one), "__module__", "")).startswith(("_frozen", "importlib", "builtins", "zipimport"))]
     sys.path[:] = [path for path in sys.path if path.startswith("/lib") and path.endswith(".zip")]
@@ -39,11 +40,9 @@ def _prepare():
     for name in ("system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "execv", "execve", "kill"):
         if hasattr(os, name):
             setattr(os, name, refuse)
-    import _posixsubprocess
-    _posixsubprocess.fork_exec = refuse
-    sys.modules.setdefault("subprocess", __import__("subprocess"))
-    sys.modules["subprocess"]._can_fork_exec = True
-    sys.modules["subprocess"]._fork_exec = refuse
+    import subprocess
+    subprocess._can_fork_exec = True
+    subprocess._fork_exec = refuse
 
     monotonic = time.monotonic
     def sleep(seconds):

@@ -106,7 +106,6 @@ const withoutImports = (code: string): string => code.replace(/\bimport\s*\(/g, 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 function ran(realm: Realm, program: Order): { ran: PythonRan; spent: boolean } {
-  const isClean = realm.restore();
   const begun = performance.now();
   const code = call(program.code, program.lines === true, program.value === true);
   const stdin = new TextEncoder().encode(program.stdin ?? "");
@@ -125,7 +124,7 @@ function ran(realm: Realm, program: Order): { ran: PythonRan; spent: boolean } {
       ...{ fault, denied, flooded, asked, fired },
       ...{ said: text(said), stdout: text(stdout), stderr: text(stderr) },
     },
-    spent: broken || !isClean || realm.held() > mostKept,
+    spent: broken || !realm.restore() || realm.held() > mostKept,
   };
 }
 
