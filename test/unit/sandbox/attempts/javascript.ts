@@ -34,7 +34,7 @@ export const attempts: readonly Attempt[] = [
   attempt(
     "escape",
     "asks an error of the surroundings for its realm",
-    `let found; try { require("net") } catch (error) { found = error.constructor.constructor("return process")() } ${isHost("found")}`,
+    `let own; try { require("net") } catch (error) { own = error.constructor.constructor("return process")() } ${isHost("own")}`,
   ),
   attempt(
     "escape",
