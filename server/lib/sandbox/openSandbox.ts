@@ -1,4 +1,5 @@
 /** Programs of models, in a few processes that all who run programs share. */
+import { realpathSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { threadFile } from "../threadFile.ts";
 import { Lanes } from "../threads/lanes.ts";
@@ -12,8 +13,12 @@ import { wallOf, type SandboxSetting, type Wall } from "./wall/wall.ts";
 /** Processes of a language. */
 export const sandboxProcesses = Math.max(1, Math.min(4, availableParallelism()));
 
+/** Node asks its permissions for the file itself, not for a link to it. */
 const file = (): string =>
-  process.env["GRADUS_SANDBOX_PROCESS"] ?? threadFile("sandboxProcess.mjs", "The process that runs programs");
+  realpathSync(
+    process.env["GRADUS_SANDBOX_PROCESS"] ??
+      threadFile("sandboxProcess.mjs", "The process that runs programs"),
+  );
 
 /** KiB: the smallest of the main thread of each system, less what Node itself takes. */
 const stack = process.platform === "win32" ? 900 : 7000;

@@ -1,6 +1,7 @@
 /** A process that runs programs of one language, as who began it sees it. What it says is checked: a program may have taken it over. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { z } from "zod";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Heard, Runner } from "../threads/runner.ts";
 import { Frames, frameOf } from "./frames.ts";
 import { javaScriptOutcome, javaScriptRan } from "./javascript/outcome.ts";
@@ -66,8 +67,7 @@ export class SandboxProcess implements Runner<Order, SandboxResult> {
   ready(): Promise<Buffer | undefined> {
     return new Promise((resolve, reject) => {
       this.heard = (event) => {
-        if (event.kind === "ended")
-          reject(event.error ?? new Error("the process that runs programs ended as it started"));
+        if (event.kind === "ended") reject(notStarted(event.error));
       };
       this.#ready = resolve;
     });
@@ -84,10 +84,12 @@ export class SandboxProcess implements Runner<Order, SandboxResult> {
       return;
     }
     const told = said.parse(message);
-    if (told.kind === "asks") this.heard(told);
-    if (told.kind !== "ran" || this.#order === undefined) return;
+    const order = this.#order;
+    if (order === undefined) throw new Error("it answers what nobody has asked");
+    if (told.kind === "asks") return this.heard(told);
     this.#held = told.held;
-    this.heard({ kind: "ran", result: outcomeOf(told.ran, this.#order), spent: told.spent });
+    this.#order = undefined;
+    this.heard({ kind: "ran", result: outcomeOf(told.ran, order), spent: told.spent });
   }
 
   /** What it says that none of ours would say ends it, and is the failure of the program that it ran. */
@@ -142,3 +144,9 @@ function outcomeOf(
 ): SandboxResult {
   return ran.language === "python" ? pythonOutcome(ran, order) : javaScriptOutcome(ran, order);
 }
+
+const notStarted = (cause: Error | undefined): UserError =>
+  new UserError(
+    `The process that runs programs ended as it started${cause === undefined ? "" : `: ${cause.message}`}.`,
+    { code: "sandbox", action: "Run `gradus doctor`: it shows what this machine lacks.", cause },
+  );

@@ -117,7 +117,7 @@ function stopwatch(ms: number): { go(then: () => void): void; stop(): void } {
   return {
     go(then) {
       begun = performance.now();
-      timer = setTimeout(then, left);
+      timer = setTimeout(then, Math.max(1, left));
     },
     stop() {
       if (timer === undefined) return;

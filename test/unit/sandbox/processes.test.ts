@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as later } from "node:timers/promises";
@@ -10,6 +11,7 @@ import { build } from "esbuild";
 import { frameOf, Frames } from "../../../server/lib/sandbox/frames.ts";
 import { openSandbox } from "../../../server/lib/sandbox/openSandbox.ts";
 import { partsOf } from "../../../server/lib/sandbox/parts.ts";
+import { wallOf } from "../../../server/lib/sandbox/wall/wall.ts";
 import type { SandboxProgram } from "../../../server/lib/sandbox/sandbox.ts";
 import { sandboxProcess } from "../../support/sandboxProcess.ts";
 
@@ -151,6 +153,30 @@ test("a process may read its own files only", async () => {
     .filter((line) => Number.parseInt(line) === process.pid && line.includes("sandboxProcess.mjs"));
   assert.ok(own.length >= 2);
   for (const line of own) assert.match(line, /--(experimental-)?permission --allow-fs-read=/);
+});
+
+test("whoever leaves the interpreter has no file, no process, no thread and no variable", async () => {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), "gradus-wall-"));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  const script = join(folder, "left.mjs");
+  const tries = {
+    read: `(await import("node:fs")).readFileSync("/etc/hosts")`,
+    write: `(await import("node:fs")).writeFileSync(${JSON.stringify(join(folder, "planted"))}, "x")`,
+    own: `(await import("node:fs")).writeFileSync(${JSON.stringify(script)}, "x")`,
+    process: `(await import("node:child_process")).execFileSync("id")`,
+    thread: `new (await import("node:worker_threads")).Worker("1", { eval: true })`,
+    variables: `{ if (Object.keys(process.env).some((name) => !/^(SystemRoot|ELECTRON_RUN_AS_NODE)$/.test(name))) console.log("variables"); throw 0 }`,
+  };
+  writeFileSync(
+    script,
+    Object.entries(tries)
+      .map(([name, code]) => `try { ${code}; console.log(${JSON.stringify(name)}) } catch {}`)
+      .join("\n") + '\nconsole.log("end")',
+  );
+  const wall = await wallOf("auto");
+  const { file, args, options } = wall.command([process.execPath, "--no-warnings", script], [script]);
+  assert.equal(execFileSync(file, args, { ...options, env: {}, encoding: "utf8" }), "end\n");
+  assert.ok(!existsSync(join(folder, "planted")));
 });
 
 test("what is no message of a process of ours is refused: too long, and no JSON", () => {

@@ -258,6 +258,12 @@ export const world = `
       env[name] = Object.assign(always[name] ?? ((...args) => (state.closed ? later(...args) : original(...args))), original);
     }
   };
+  // It grows by more than is asked for, and never beyond what a program may hold.
+  const { grow } = WebAssembly.Memory.prototype;
+  WebAssembly.Memory.prototype.grow = function (pages) {
+    const most = Math.floor((state.memory - this.buffer.byteLength) / 65536);
+    return grow.call(this, Math.min(pages, most));
+  };
   const instantiate = WebAssembly.instantiate;
   WebAssembly.instantiate = async (bytes, imports) => {
     if (bytes.byteLength !== 0) return instantiate(bytes, imports);
@@ -304,6 +310,9 @@ ${closing}
         createPyodideModule: create,
         ...(image === null ? { _makeSnapshot: true } : { _loadSnapshot: inside(image) }),
       });
+      // A copy of the memory is kept, not two.
+      image = null;
+      if (py._api?.config) py._api.config._loadSnapshot = undefined;
       state.py = py;
     },
     /** Before the bridge is closed. */
@@ -337,7 +346,8 @@ ${closing}
       Object.assign(state, fresh());
       return opened().length === streams.length && state.exports.__indirect_function_table?.length === state.table;
     },
-    held: () => memory.buffer.byteLength / 1048576,
+    /** MiB; none: it has not grown. */
+    held: () => (memory.buffer.byteLength > clean.length ? memory.buffer.byteLength / 1048576 : 0),
     run(code, stdin, seconds, bytes, most) {
       const begun = Date.now();
       Object.assign(state, { input: { bytes: inside(stdin), at: 0 }, memory: bytes, most, next: begun + seconds * 1000 });
