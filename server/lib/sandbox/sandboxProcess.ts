@@ -1,20 +1,8 @@
 /** A process that runs programs of one language, one at a time, as it is told on its standard input; it ends with it. */
 import { readFrame, writeFrame } from "./frames.ts";
 import { startJavaScript } from "./javascript/interpreter.ts";
-import type { Answered, Ask, Order, Parts, Ran, Said } from "./messages.ts";
+import type { Answered, Interpreter, Order, Parts, Said } from "./messages.ts";
 import { startPython } from "./python/interpreter.ts";
-
-export interface Interpreter {
-  readonly image?: Uint8Array | undefined;
-  /** MiB. */
-  held(): number;
-  run(order: Order, ask: Ask): Promise<Done> | Done;
-}
-
-export interface Done {
-  readonly ran: Ran;
-  readonly spent: boolean;
-}
 
 const say = (said: Said): void => writeFrame(1, said);
 
@@ -31,7 +19,7 @@ function ask(text: string): string | undefined {
 const parts = readFrame(0) as Parts | undefined;
 if (parts === undefined) leave();
 const interpreter: Interpreter =
-  parts.language === "python" ? await startPython(parts) : await startJavaScript(parts.wasm);
+  parts.language === "python" ? await startPython(parts) : startJavaScript(parts.wasm);
 const { image } = interpreter;
 say({ kind: "ready", ...(image && { image: Buffer.from(image).toString("base64") }) });
 for (;;) {

@@ -9,32 +9,9 @@ import {
 } from "quickjs-emscripten-core";
 import variant from "@jitl/quickjs-ng-wasmfile-release-sync";
 import { bounded, limitOf } from "../bounded.ts";
-import type { Ask, Order } from "../messages.ts";
+import type { Ask, Interpreter, JavaScriptRan, Order, Thrown } from "../messages.ts";
 import { mostOutput, mostQuestion, type SandboxProgram } from "../sandbox.ts";
-import type { Interpreter } from "../sandboxProcess.ts";
 import { world } from "./world.ts";
-
-/** What a program threw: any value has these texts. */
-export interface Thrown {
-  readonly name: string;
-  readonly message: string;
-  readonly stack: string;
-  /** That it left with. */
-  readonly code?: number | undefined;
-}
-
-/** What came of a program, as it is told: what it means is decided outside. */
-export interface JavaScriptRan {
-  readonly language: "javascript";
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly thrown?: Thrown | undefined;
-  readonly flooded: boolean;
-  readonly late: boolean;
-  /** MiB. */
-  readonly took: number;
-  readonly seconds: number;
-}
 
 const file = "program.js";
 /** Bytes: below what the process's own stack can bear. */

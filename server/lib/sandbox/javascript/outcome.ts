@@ -1,7 +1,7 @@
 /** What came of a JavaScript program. */
 import { z } from "zod";
 import { mostOutput, type SandboxFailure, type SandboxProgram, type SandboxResult } from "../sandbox.ts";
-import type { JavaScriptRan } from "./interpreter.ts";
+import type { JavaScriptRan } from "../messages.ts";
 
 export const javaScriptRan = z.object({
   language: z.literal("javascript"),

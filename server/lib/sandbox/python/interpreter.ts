@@ -3,31 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createContext, runInContext } from "node:vm";
 import { bounded, limitOf } from "../bounded.ts";
-import type { Ask, Order, Parts } from "../messages.ts";
+import type { Ask, Interpreter, Order, Parts, PythonRan } from "../messages.ts";
 import { mostOutput } from "../sandbox.ts";
-import type { Interpreter } from "../sandboxProcess.ts";
 import { call, harness, imports } from "./harness.ts";
 import { shell, world } from "./realm.ts";
-
-/** What came of a program, as it is told: what it means is decided outside. */
-export interface PythonRan {
-  readonly language: "python";
-  /** Why the interpreter stopped, where it did: `exit 3`. */
-  readonly fault: string;
-  /** It asked for more memory than it may. */
-  readonly denied: boolean;
-  /** It printed too much. */
-  readonly flooded: boolean;
-  /** For a file or a process. */
-  readonly asked: string;
-  /** It was told that its time is over. */
-  readonly fired: boolean;
-  /** On the harness's own descriptor. */
-  readonly said: string;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly seconds: number;
-}
 
 type Bytes = "said" | "stdout" | "stderr";
 /** Of the realm. */

@@ -1,7 +1,7 @@
 /** What came of a Python program. It may have written on the harness's descriptor itself: nothing of that is taken on trust. */
 import { z } from "zod";
 import { mostOutput, type SandboxFailure, type SandboxProgram, type SandboxResult } from "../sandbox.ts";
-import type { PythonRan } from "./interpreter.ts";
+import type { PythonRan } from "../messages.ts";
 
 export const pythonRan = z.object({
   language: z.literal("python"),
