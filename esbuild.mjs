@@ -48,13 +48,18 @@ export const entries = [
       rewardThread: "server/daemon/rewardChecks/rewardThread.ts",
       datasetThread: "server/analysis/datasetThread.ts",
       mathsThread: "server/lib/maths/mathsThread.ts",
-      sandboxThread: "server/lib/sandbox/sandboxThread.ts",
       rewardHost: "server/methods/reward/own/host.ts",
       objectHost: "server/lib/own/objectHost.ts",
     },
     outdir: dist,
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
+  },
+  // Its process may read nothing but this file: one, without parts that others share.
+  {
+    ...node,
+    entryPoints: { sandboxProcess: "server/lib/sandbox/sandboxProcess.ts" },
+    outdir: dist,
   },
   // Travels with exported projects: one file, without a module that is built for a machine.
   {

@@ -1,8 +1,8 @@
 /** Programs of models in the sandbox: how many a second, and how long after one that had to be ended. `[--programs=200]` */
 import { performance } from "node:perf_hooks";
-import { openSandbox, sandboxThreads } from "../server/lib/sandbox/openSandbox.ts";
+import { openSandbox, sandboxProcesses } from "../server/lib/sandbox/openSandbox.ts";
 import type { SandboxLanguage, SandboxProgram } from "../server/lib/sandbox/sandbox.ts";
-import { builtSandboxThread } from "../test/support/sandboxThread.ts";
+import { builtSandboxProcess } from "../test/support/sandboxProcess.ts";
 import { measured, median, option } from "./report.ts";
 
 const programs = option("programs", 200);
@@ -33,7 +33,7 @@ console.log(best[n], [...numbers].sort((a, b) => a - b).slice(0, 3), new Map(num
 `;
 const stdin = `1000\n${Array.from({ length: 1000 }, (_, i) => (i * 7919) % 1009).join(" ")}\n`;
 
-const remove = await builtSandboxThread();
+const remove = await builtSandboxProcess();
 const sandbox = openSandbox();
 const program = (language: SandboxLanguage, more: Partial<SandboxProgram> = {}): SandboxProgram => ({
   language,
@@ -60,19 +60,19 @@ for (const language of ["python", "javascript"] as const) {
     what: `programs a second, warm (${language})`,
     value: programs / (await seconds(programs, program(language))),
     unit: "programs/s",
-    goal: 50,
+    goal: 100,
     least: true,
     setting: `${programs} programs, each in a clean state, all at once`,
   });
 }
 
-/** What the next program waits beside its own time, after one that nothing but the end of its thread ends. */
+/** What the next program waits beside its own time, after one that nothing but the end of its process ends. */
 async function afterwards(what: string, code: string, limit: number): Promise<void> {
   const waits: number[] = [];
   for (let k = 0; k < restarts; k++) {
-    // On every thread, so that no other has one free.
+    // In every process, so that no other has one free.
     const made = program("python", { code, seconds: limit });
-    const ends = await Promise.all(Array.from({ length: sandboxThreads }, () => sandbox.run(made)));
+    const ends = await Promise.all(Array.from({ length: sandboxProcesses }, () => sandbox.run(made)));
     if (ends.some(({ failure }) => failure === undefined)) throw new Error(`${what} came to its end`);
     waits.push(await seconds(1, program("python")));
   }
@@ -80,12 +80,12 @@ async function afterwards(what: string, code: string, limit: number): Promise<vo
     what: `next program after ${what}`,
     value: median(waits),
     unit: "s",
-    setting: `median of ${restarts}; each of ${sandboxThreads} threads had one`,
+    setting: `median of ${restarts}; each of ${sandboxProcesses} processes had one`,
   });
 }
 await afterwards("a loop that hears the interpreter", "while True: pass", 0.2);
 const deaf = "while True:\n  try:\n    while True: pass\n  except BaseException: pass";
-await afterwards("a loop that hears nothing (its thread is begun again)", deaf, 0.2);
+await afterwards("a loop that hears nothing (its process is begun again)", deaf, 0.2);
 await afterwards("a memory bomb", "x = []\nwhile True: x.append(bytearray(1 << 20))", 5);
 await afterwards("a flood", "while True: print('x' * 10000)", 5);
 await sandbox.close();

@@ -2,9 +2,9 @@
 import { test } from "node:test";
 import { curriculumPresets, shortRun } from "../support/curriculumPresets.ts";
 import { assertReplays, replayedRun } from "../support/replayedRun.ts";
-import { sandboxThread } from "../support/sandboxThread.ts";
+import { sandboxProcess } from "../support/sandboxProcess.ts";
 
-await sandboxThread();
+await sandboxProcess();
 
 for (const preset of Object.keys(curriculumPresets))
   test(`${preset}: estimates and state of the replay are the run's`, async () => {

@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { listPresets } from "../../server/config/presets.ts";
 import { chatServer, type ChatServer } from "../support/chatServer.ts";
 import { difference, seen, type Seen } from "../support/presetRuns.ts";
-import { sandboxThread } from "../support/sandboxThread.ts";
+import { sandboxProcess } from "../support/sandboxProcess.ts";
 import { bodyOf, plainOf, textOf, worldOf } from "../support/presetWorlds.ts";
 
 /** Presets that choose nothing which trains, each with the reason. */
@@ -16,7 +16,7 @@ const exempt: Readonly<Record<string, string>> = {
   "teach-my-agent": "a simulation: `gradus curriculum --simulate` shows it, a run is one of `alp-gmm`",
 };
 
-await sandboxThread();
+await sandboxProcess();
 
 /** Says yes to all that it is asked, and writes a task with an answer in every form that is looked for. */
 let server: ChatServer;

@@ -16,11 +16,10 @@ export type Compared =
   /** Not decided: it took too long, or the engine failed at it. */
   | { readonly kind: "failed"; readonly message: string };
 
-const begin = async (): Promise<Thread<Compared>> => {
+const begin = async (): Promise<Thread<Comparison, Compared>> => {
   const named = process.env["GRADUS_MATHS_THREAD"];
-  const thread = new Thread<Compared>(
+  const thread = new Thread<Comparison, Compared>(
     named ?? threadFile("mathsThread.mjs", "The thread that compares answers"),
-    {},
     "gradus-maths",
   );
   await thread.ready();

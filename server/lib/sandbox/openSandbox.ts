@@ -1,34 +1,49 @@
-/** Programs of models, on a few threads that the whole process shares. */
+/** Programs of models, in a few processes that all who run programs share. */
+import { realpathSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { threadFile } from "../threadFile.ts";
 import { Lanes } from "../threads/lanes.ts";
-import { Thread } from "../threads/thread.ts";
-import { partsOf } from "./parts.ts";
-import { imageFrom, knownImage } from "./python/image.ts";
+import type { Order } from "./messages.ts";
+import { partsOf, visibleOf } from "./parts.ts";
+import { outOfMemory, SandboxProcess } from "./process.ts";
+import { keepImage } from "./python/image.ts";
 import type { Sandbox, SandboxFailure, SandboxLanguage, SandboxProgram, SandboxResult } from "./sandbox.ts";
-import type { ThreadData } from "./sandboxThread.ts";
+import { wallOf, type SandboxSetting, type Wall } from "./wall/wall.ts";
 
-/** Threads of a language. */
-export const sandboxThreads = Math.max(1, Math.min(4, availableParallelism()));
+/** Processes of a language. */
+export const sandboxProcesses = Math.max(1, Math.min(4, availableParallelism()));
 
+/** Node asks its permissions for the file itself, not for a link to it. */
 const file = (): string =>
-  process.env["GRADUS_SANDBOX_THREAD"] ?? threadFile("sandboxThread.mjs", "The thread that runs programs");
-const threadOf = (data: ThreadData): Thread<SandboxResult> => new Thread(file(), data, "gradus-sandbox");
+  realpathSync(
+    process.env["GRADUS_SANDBOX_PROCESS"] ??
+      threadFile("sandboxProcess.mjs", "The process that runs programs"),
+  );
 
-async function ready(thread: Thread<SandboxResult>): Promise<Thread<SandboxResult>> {
-  await thread.ready();
-  return thread;
+/** KiB: the smallest of the main thread of each system, less what Node itself takes. */
+const stack = process.platform === "win32" ? 900 : 7000;
+/** MiB that the JavaScript around an interpreter may hold; programs have memory of their own. */
+const heap = 256;
+
+async function processOf(language: SandboxLanguage, wall: Wall): Promise<SandboxProcess> {
+  const parts = await partsOf(language);
+  const bundle = file();
+  const flags = ["--no-warnings", `--stack-size=${stack}`, `--max-old-space-size=${heap}`];
+  const command = wall.command([process.execPath, ...flags, bundle], [bundle, ...visibleOf(parts)]);
+  const made = new SandboxProcess(command, parts);
+  const image = await made.ready();
+  if (image !== undefined && parts.language === "python") await keepImage(parts.version, image);
+  return made;
 }
 
-/** A thread that is ready. @throws UserError where it is not built */
-async function begun(language: SandboxLanguage): Promise<Thread<SandboxResult>> {
-  const parts = await partsOf(language);
-  if (parts.language === "javascript") return ready(threadOf(parts));
-  const known = await knownImage(parts.parts.version);
-  if (known !== undefined) return ready(threadOf({ ...parts, image: known }));
-  const thread = threadOf(parts);
-  await imageFrom(parts.parts.version, thread.ready());
-  return thread;
+/** The first of a machine makes the image that all others start from. */
+let making: Promise<unknown> | undefined;
+async function begun(language: SandboxLanguage, wall: Wall): Promise<SandboxProcess> {
+  if (language === "javascript") return processOf(language, wall);
+  await making?.catch(() => undefined);
+  const made = processOf(language, wall);
+  making ??= made;
+  return made;
 }
 
 function failureOf(
@@ -37,14 +52,18 @@ function failureOf(
   error: NodeJS.ErrnoException | undefined,
 ): SandboxFailure {
   if (why === "timeout") return { kind: "timeout", message: `took longer than ${seconds} s` };
-  if (error?.code === "ERR_WORKER_OUT_OF_MEMORY")
-    return { kind: "memory", message: `asked for more than ${memory} MiB` };
-  return { kind: "exception", message: `ended its thread${error === undefined ? "" : `: ${error.message}`}` };
+  if (error?.code === outOfMemory) return { kind: "memory", message: `asked for more than ${memory} MiB` };
+  return {
+    kind: "exception",
+    message: `ended its process${error === undefined ? "" : `: ${error.message}`}`,
+  };
 }
 
-const lanesOf = (language: SandboxLanguage): Lanes<SandboxProgram, SandboxResult> =>
-  new Lanes<SandboxProgram, SandboxResult>(sandboxThreads, {
-    begin: () => begun(language),
+type Pool = Lanes<Order, SandboxResult>;
+
+const poolOf = (language: SandboxLanguage, wall: Promise<Wall>): Pool =>
+  new Lanes<Order, SandboxResult>(sandboxProcesses, {
+    begin: async () => begun(language, await wall),
     lost: (program, why, took, error) => ({
       stdout: "",
       stderr: "",
@@ -53,23 +72,42 @@ const lanesOf = (language: SandboxLanguage): Lanes<SandboxProgram, SandboxResult
     }),
   });
 
-const languages = { javascript: lanesOf("javascript"), python: lanesOf("python") };
-let open = 0;
+interface Pools {
+  readonly languages: Readonly<Record<SandboxLanguage, Pool>>;
+  open: number;
+}
+/** One pool a wall and a language, whoever opens it. */
+const pools = new Map<string, Pools>();
 
-/** Costs nothing until a program is run; the last one that closes ends the threads. */
-export function openSandbox(): Sandbox {
-  open++;
+function poolsOf(setting: SandboxSetting): Pools {
+  const key = JSON.stringify(setting);
+  const known = pools.get(key);
+  if (known !== undefined) return known;
+  const wall = wallOf(setting);
+  // Who runs a program hears of it.
+  wall.catch(() => undefined);
+  const languages = { javascript: poolOf("javascript", wall), python: poolOf("python", wall) };
+  const made = { languages, open: 0 };
+  pools.set(key, made);
+  return made;
+}
+
+/** Costs nothing until a program is run; the last one that closes ends the processes. */
+export function openSandbox(setting: SandboxSetting = "auto"): Sandbox {
+  const own = poolsOf(setting);
+  own.open++;
   let isOpen = true;
   return {
-    async run(program, signal) {
+    async run(program, signal, answer) {
       signal?.throwIfAborted();
-      return languages[program.language].run(program, signal);
+      const order = { ...program, isAnswered: answer !== undefined };
+      return own.languages[program.language].run(order, { signal, reply: answer });
     },
     async close() {
       if (!isOpen) return;
       isOpen = false;
-      open--;
-      if (open === 0) await Promise.all([languages.python.close(), languages.javascript.close()]);
+      own.open--;
+      if (own.open === 0) await Promise.all([own.languages.python.close(), own.languages.javascript.close()]);
     },
   };
 }

@@ -1,50 +1,39 @@
-/** The interpreters' files, read and compiled once a process; threads share what is compiled. */
+/** Where the interpreters' files are. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { carriedFolder, carriedVersion } from "../natives.ts";
-import type { PythonParts } from "./python/interpreter.ts";
+import type { Parts } from "./messages.ts";
+import { keptImage } from "./python/image.ts";
 import type { SandboxLanguage } from "./sandbox.ts";
 
-/** What a thread is begun with. */
-export type Parts =
-  | { readonly language: "javascript"; readonly wasm: WebAssembly.Module }
-  | { readonly language: "python"; readonly parts: PythonParts };
-
-const read = new Map<SandboxLanguage, Promise<Parts>>();
+const lockFile = z.object({ info: z.object({ abi_version: z.string() }) });
 
 /** @throws UserError where the package is incomplete */
-export function partsOf(language: SandboxLanguage): Promise<Parts> {
-  const known = read.get(language);
-  if (known !== undefined) return known;
-  const made = language === "python" ? pythonParts() : javaScriptParts();
-  read.set(language, made);
-  return made;
-}
-
-async function javaScriptParts(): Promise<Parts> {
-  const folder = carriedFolder("@jitl/quickjs-ng-wasmfile-release-sync");
-  return {
-    language: "javascript",
-    wasm: await WebAssembly.compile(await readFile(join(folder, "dist", "emscripten-module.wasm"))),
-  };
-}
-
-async function pythonParts(): Promise<Parts> {
+export async function partsOf(language: SandboxLanguage): Promise<Parts> {
+  if (language === "javascript") {
+    const folder = carriedFolder("@jitl/quickjs-ng-wasmfile-release-sync");
+    return { language, wasm: join(folder, "dist", "emscripten-module.wasm") };
+  }
   const folder = carriedFolder("pyodide");
-  const text = (name: string): Promise<string> => readFile(join(folder, name), "utf8");
-  const [loader, module, wasm, library] = await Promise.all([
-    text("pyodide.js"),
-    text("pyodide.asm.mjs"),
-    readFile(join(folder, "pyodide.asm.wasm")).then((bytes) => WebAssembly.compile(bytes)),
-    readFile(join(folder, "python_stdlib.zip")),
-  ]);
-  return {
-    language: "python",
-    parts: { loader, module, wasm, library, version: carriedVersion("pyodide"), abi: await abiOf(text) },
-  };
+  const version = carriedVersion("pyodide");
+  const lock = lockFile.parse(JSON.parse(await readFile(join(folder, "pyodide-lock.json"), "utf8")));
+  const image = await keptImage(version);
+  return { language, folder, version, abi: lock.info.abi_version, ...(image !== undefined && { image }) };
 }
 
-const lockFile = z.object({ info: z.object({ abi_version: z.string() }) });
-const abiOf = async (text: (name: string) => Promise<string>): Promise<string> =>
-  lockFile.parse(JSON.parse(await text("pyodide-lock.json"))).info.abi_version;
+/** What a process must be able to read. */
+export const visibleOf = (parts: Parts): readonly string[] =>
+  parts.language === "javascript"
+    ? [parts.wasm]
+    : [
+        ...pythonFiles.map((name) => join(parts.folder, name)),
+        ...(parts.image === undefined ? [] : [parts.image]),
+      ];
+
+export const pythonFiles = [
+  "pyodide.js",
+  "pyodide.asm.mjs",
+  "pyodide.asm.wasm",
+  "python_stdlib.zip",
+] as const;

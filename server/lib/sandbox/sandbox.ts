@@ -1,4 +1,4 @@
-/** Programs that a model wrote, run where they reach no file, no network and no process: in WebAssembly. */
+/** Programs that a model wrote, run where they reach no file, no network and no process: in WebAssembly, in processes of their own. */
 
 export type SandboxLanguage = "javascript" | "python";
 
@@ -43,12 +43,17 @@ export interface SandboxResult {
   readonly value?: string;
 }
 
+/** What the program's surroundings are told that ask in the middle of it. undefined: nobody answers any more. */
+export type Answer = (question: string) => Promise<string | undefined>;
+
 export interface Sandbox {
   /** Each program begins in the same clean state, whatever ran before. Rejects only where the sandbox itself is missing or aborted. */
-  run(program: SandboxProgram, signal?: AbortSignal): Promise<SandboxResult>;
-  /** Ends its threads. */
+  run(program: SandboxProgram, signal?: AbortSignal, answer?: Answer): Promise<SandboxResult>;
+  /** Ends its processes. */
   close(): Promise<void>;
 }
 
 /** Characters that a program may print, both streams together. */
 export const mostOutput = 1 << 20;
+/** Characters of a question. */
+export const mostQuestion = 4 << 20;

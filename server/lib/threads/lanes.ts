@@ -1,5 +1,5 @@
 /** A few lanes: those that are free, and who waits for one. */
-import { Lane, type LaneOptions } from "./lane.ts";
+import { Lane, type LaneOptions, type More } from "./lane.ts";
 
 export class Lanes<Question extends { readonly seconds: number }, Answer> {
   readonly #all: Lane<Question, Answer>[] = [];
@@ -10,10 +10,10 @@ export class Lanes<Question extends { readonly seconds: number }, Answer> {
     private readonly options: LaneOptions<Question, Answer>,
   ) {}
 
-  async run(question: Question, signal?: AbortSignal): Promise<Answer> {
+  async run(question: Question, more?: More): Promise<Answer> {
     const lane = await this.#take();
     try {
-      return await lane.run(question, signal);
+      return await lane.run(question, more);
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#free.push(lane);

@@ -1,4 +1,5 @@
 /** JavaScript in WebAssembly (QuickJS): an instance of its own for each program. */
+import { readFileSync } from "node:fs";
 import {
   newQuickJSWASMModuleFromVariant,
   newVariant,
@@ -7,20 +8,23 @@ import {
   type QuickJSRuntime,
 } from "quickjs-emscripten-core";
 import variant from "@jitl/quickjs-ng-wasmfile-release-sync";
-import { mostOutput, type SandboxFailure, type SandboxProgram, type SandboxResult } from "../sandbox.ts";
+import { bounded, limitOf } from "../bounded.ts";
+import type { Ask, Interpreter, JavaScriptRan, Order, Thrown } from "../messages.ts";
+import { mostOutput, mostQuestion, type SandboxProgram } from "../sandbox.ts";
 import { world } from "./world.ts";
 
 const file = "program.js";
-/** Bytes: below what the thread's own stack can bear. */
+/** Bytes: below what the process's own stack can bear. */
 const stackSize = 2 ** 20;
 
 interface Run {
   readonly program: SandboxProgram;
+  readonly ask: Ask;
   readonly out: [string[], string[]];
   printed: number;
   flooded: boolean;
   late: boolean;
-  readonly deadline: number;
+  deadline: number;
 }
 
 /** Pages of 64 KiB that the module begins with. */
@@ -29,39 +33,66 @@ const leastPages = 256;
 const memoryOf = (mebibytes: number): WebAssembly.Memory =>
   new WebAssembly.Memory({ initial: leastPages, maximum: Math.max(leastPages, Math.floor(mebibytes * 16)) });
 
-export async function runJavaScript(
+export function startJavaScript(wasm: string): Interpreter {
+  const module = new WebAssembly.Module(readFileSync(wasm));
+  return { held: () => 0, run: (order, ask) => runJavaScript(module, order, ask) };
+}
+
+async function runJavaScript(
   wasm: WebAssembly.Module,
-  program: SandboxProgram,
-): Promise<SandboxResult> {
+  program: Order,
+  ask: Ask,
+): Promise<{ ran: JavaScriptRan; spent: boolean }> {
   const begun = performance.now();
   const memory = memoryOf(program.memory);
   const quickJs = await newQuickJSWASMModuleFromVariant(
     newVariant(variant, { wasmModule: wasm, wasmMemory: memory }),
   );
   const deadline = Date.now() + program.seconds * 1000;
-  const run: Run = { program, out: [[], []], printed: 0, flooded: false, late: false, deadline };
+  const run: Run = { program, ask, out: [[], []], printed: 0, flooded: false, late: false, deadline };
   const runtime = quickJs.newRuntime();
   runtime.setMaxStackSize(stackSize);
   runtime.setInterruptHandler(() => {
-    run.late ||= Date.now() > deadline;
+    run.late ||= Date.now() > run.deadline;
     return run.late || run.flooded;
   });
   // The instance goes as a whole: nothing of it is freed one by one.
-  const failure = failureOf(run, attempt(run, runtime), memory.buffer.byteLength / 2 ** 20);
-  return {
+  const done = bounded(limitOf(program.seconds, program.isAnswered), () => attempt(run, runtime));
+  const thrown = done.isLate ? undefined : done.result;
+  const ran: JavaScriptRan = {
+    language: "javascript",
     stdout: run.out[0].join(""),
     stderr: run.out[1].join(""),
+    ...(thrown && { thrown }),
+    flooded: run.flooded,
+    late: run.late || done.isLate,
+    took: memory.buffer.byteLength / 2 ** 20,
     seconds: (performance.now() - begun) / 1000,
-    ...(failure && { failure }),
+  };
+  return { ran, spent: done.isLate };
+}
+
+/** Characters of a text that an error has. */
+const mostOfError = 1 << 16;
+
+/** A value may be thrown whose texts are none. */
+function thrownOf(value: unknown): Thrown {
+  const own = (typeof value === "object" && value !== null ? value : {}) as Readonly<Record<string, unknown>>;
+  const text = (name: string, otherwise: string): string =>
+    (typeof own[name] === "string" ? own[name] : otherwise).slice(0, mostOfError);
+  const { code } = own;
+  return {
+    name: text("name", "Error"),
+    message: text("message", shortly(value)),
+    stack: text("stack", ""),
+    ...(typeof code === "number" && { code }),
   };
 }
 
-interface Thrown {
-  readonly name?: string;
-  readonly message?: string;
-  readonly stack?: string;
-  readonly code?: unknown;
-}
+const shortly = (value: unknown): string =>
+  typeof value === "object" && value !== null ? (JSON.stringify(value) ?? "") : String(value);
+
+const thrownIn = (context: QuickJSContext, error: QuickJSHandle): Thrown => thrownOf(context.dump(error));
 
 /** What it threw, if it did. */
 function attempt(run: Run, runtime: QuickJSRuntime): Thrown | undefined {
@@ -71,7 +102,8 @@ function attempt(run: Run, runtime: QuickJSRuntime): Thrown | undefined {
     return evaluated(context, run, made) ?? rest(context, runtime, made);
   } catch (error) {
     // A trap of the machine itself: its stack, or its memory, is used up.
-    return { name: "InternalError", message: error instanceof Error ? error.message : String(error) };
+    const message = error instanceof Error ? error.message : String(error);
+    return { name: "InternalError", message, stack: "" };
   }
 }
 
@@ -83,9 +115,16 @@ function worldOf(context: QuickJSContext, run: Run): QuickJSHandle {
     else run.flooded = true;
     return run.flooded ? { error: context.newError("too much output") } : undefined;
   });
+  const asking = context.newFunction("ask", (question) => {
+    const text = context.getString(question);
+    const at = Date.now();
+    const answer = run.ask(text.slice(0, mostQuestion));
+    run.deadline += Date.now() - at;
+    return answer === undefined ? context.null : context.newString(answer);
+  });
   const make = context.unwrapResult(context.evalCode(world, "world.js"));
   const input = context.newString(run.program.stdin ?? "");
-  return context.unwrapResult(context.callFunction(make, context.undefined, print, input));
+  return context.unwrapResult(context.callFunction(make, context.undefined, print, input, asking));
 }
 
 const isModule = (code: string): boolean =>
@@ -97,7 +136,7 @@ function evaluated(context: QuickJSContext, run: Run, made: QuickJSHandle): Thro
   const { code } = run.program;
   context.runtime.setModuleLoader((name) => moduleText(context, made, name));
   const result = context.evalCode(code, file, { type: isModule(code) ? "module" : "global" });
-  if (result.error) return context.dump(result.error) as Thrown;
+  if (result.error) return thrownIn(context, result.error);
   return isModule(code) ? settled(context, result.value) : undefined;
 }
 
@@ -105,15 +144,15 @@ function evaluated(context: QuickJSContext, run: Run, made: QuickJSHandle): Thro
 function settled(context: QuickJSContext, promise: QuickJSHandle): Thrown | undefined {
   context.runtime.executePendingJobs();
   const state = context.getPromiseState(promise);
-  return state.type === "rejected" ? (context.dump(state.error) as Thrown) : undefined;
+  return state.type === "rejected" ? thrownIn(context, state.error) : undefined;
 }
 
 function moduleText(context: QuickJSContext, made: QuickJSHandle, name: string): string | { error: Error } {
   const names = context.callMethod(made, "exported", [context.newString(name)]);
   if (names.error) {
-    const { name: kind, message } = context.dump(names.error) as Thrown;
+    const { name: kind, message } = thrownIn(context, names.error);
     const error = new Error(message);
-    error.name = kind ?? "Error";
+    error.name = kind;
     return { error };
   }
   const list = context.dump(names.value) as readonly string[];
@@ -128,31 +167,9 @@ function moduleText(context: QuickJSContext, made: QuickJSHandle, name: string):
 function rest(context: QuickJSContext, runtime: QuickJSRuntime, made: QuickJSHandle): Thrown | undefined {
   for (;;) {
     const jobs = runtime.executePendingJobs();
-    if (jobs.error) return context.dump(jobs.error) as Thrown;
+    if (jobs.error) return thrownIn(context, jobs.error);
     const ticked = context.callMethod(made, "tick", []);
-    if (ticked.error) return context.dump(ticked.error) as Thrown;
+    if (ticked.error) return thrownIn(context, ticked.error);
     if (context.dump(ticked.value) === false && !runtime.hasPendingJob()) return undefined;
   }
-}
-
-/** @param held MiB */
-function failureOf(run: Run, thrown: Thrown | undefined, held: number): SandboxFailure | undefined {
-  const { seconds, memory } = run.program;
-  if (run.flooded) return { kind: "output", message: `printed more than ${mostOutput} characters` };
-  if (run.late) return { kind: "timeout", message: `took longer than ${seconds} s` };
-  if (thrown === undefined) return undefined;
-  const { name = "Error", message = String(thrown), stack = "" } = thrown;
-  if (name === "Exit")
-    return thrown.code === 0
-      ? undefined
-      : { kind: "exception", name, message: `left with ${String(thrown.code)}` };
-  const line = /program\.js:(\d+)/.exec(stack)?.[1];
-  const named = { name, ...(line !== undefined && { line: Number(line) }) };
-  // Where nothing is left there may not be enough for the error either.
-  const isFull = message === "" && held > 0.7 * memory;
-  if (isFull || (name === "InternalError" && /memory/.test(message)))
-    return { kind: "memory", message: `asked for more than ${memory} MiB`, ...named };
-  if (name === "Refused") return { kind: "refused", message: `asked for ${message}`, ...named };
-  run.out[1].push(`${name}: ${message}\n${stack}`);
-  return { kind: "exception", message: `${name}: ${message}`, ...named };
 }

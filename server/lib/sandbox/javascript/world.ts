@@ -1,6 +1,6 @@
 /** What programs expect around the language: what Node has for reading and printing, written in the sandbox's own language. */
 export const world = String.raw`
-((write, input) => {
+((write, input, ask) => {
   "use strict";
   const quoted = (text) =>
     !text.includes("'") ? "'" + text.replace(/\\/g, "\\\\").replace(/\n/g, "\\n") + "'" : JSON.stringify(text);

@@ -20,10 +20,11 @@ warnings.filterwarnings('ignore', category=DeprecationWarning)
 
 def _prepare():
     def is_bridge(name):
-        return name.split(".")[0] in ("js", "pyodide", "_pyodide", "pyodide_js", "_pyodide_core", "ctypes", "_ctypes")
+        return name.split(".")[0] in ("js", "pyodide", "_pyodide", "pyodide_js", "_pyodide_core", "ctypes", "_ctypes", "_posixsubprocess")
     for name in [name for name in sys.modules if is_bridge(name)]:
-        sys.modules[name] = None
-    for name in ("js", "pyodide", "_pyodide", "pyodide_js", "_pyodide_core", "ctypes", "_ctypes"):
+        del sys.modules[name]
+    # What is left of them is Python alone, and no use.
+    for name in ("js", "pyodide", "_pyodide", "pyodide_js", "ctypes"):
         sys.modules[name] = None
     sys.meta_path[:] = [one for one in sys.meta_path if getattr(one, "__module__", getattr(type(one), "__module__", "")).startswith(("_frozen", "importlib", "builtins", "zipimport"))]
     sys.path[:] = [path for path in sys.path if path.startswith("/lib") and path.endswith(".zip")]
@@ -39,11 +40,9 @@ def _prepare():
     for name in ("system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "execv", "execve", "kill"):
         if hasattr(os, name):
             setattr(os, name, refuse)
-    import _posixsubprocess
-    _posixsubprocess.fork_exec = refuse
-    sys.modules.setdefault("subprocess", __import__("subprocess"))
-    sys.modules["subprocess"]._can_fork_exec = True
-    sys.modules["subprocess"]._fork_exec = refuse
+    import subprocess
+    subprocess._can_fork_exec = True
+    subprocess._fork_exec = refuse
 
     monotonic = time.monotonic
     def sleep(seconds):
@@ -109,7 +108,27 @@ _prepare()
 del _prepare
 warnings.resetwarnings()
 
-def _make_run():
+def _make_ask():
+    read, write, from_bytes = os.read, os.write, int.from_bytes
+
+    def ask(text):
+        """Asks whoever runs the program, and waits. None: nobody answers any more."""
+        left = memoryview(text.encode("utf-8", "backslashreplace"))
+        while left:
+            left = left[write(1001, left):]
+        length = from_bytes(read(1001, 4), "little")
+        if length == 0xffffffff:
+            return None
+        parts = []
+        while length > 0:
+            part = read(1001, length)
+            parts.append(part)
+            length -= len_(part)
+        return b"".join(parts).decode()
+    len_ = len
+    return ask
+
+def _make_run(ask):
     # What a program may rebind is taken beforehand.
     compile_, exec_, isinstance_, str_, repr_, type_ = compile, exec, isinstance, str, repr, type
     BaseException_, SystemExit_, MemoryError_, SyntaxError_, OSError_ = BaseException, SystemExit, MemoryError, SyntaxError, OSError
@@ -211,8 +230,8 @@ def _make_run():
         write(1000, dumps(said).encode())
     sorted_, id_, types_code = sorted, id, types.CodeType
     return run
-__gradus_run__ = _make_run()
-del _make_run
+__gradus_run__ = _make_run(_make_ask())
+del _make_run, _make_ask
 `;
 
 /** JSON's texts are Python's, too. */

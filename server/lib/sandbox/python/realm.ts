@@ -4,20 +4,27 @@
  * bridge is nothing. Only data goes in and out; no function or object of ours may be reachable inside.
  */
 
+import { closing } from "./closing.ts";
+
 /** What Pyodide needs and the language has not. It takes the realm for that of a shell: one without a network. */
 export const shell = `
 "use strict";
 const utf8 = (text) => {
-  const out = [];
-  for (const char of text) {
-    const code = char.codePointAt(0);
+  const out = new Uint8Array(text.length * 3);
+  let at = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.codePointAt(i);
+    if (code > 0xffff) i++;
     const c = code >= 0xd800 && code < 0xe000 ? 0xfffd : code;
-    if (c < 0x80) out.push(c);
-    else if (c < 0x800) out.push(0xc0 | (c >> 6), 0x80 | (c & 63));
-    else if (c < 0x10000) out.push(0xe0 | (c >> 12), 0x80 | ((c >> 6) & 63), 0x80 | (c & 63));
-    else out.push(0xf0 | (c >> 18), 0x80 | ((c >> 12) & 63), 0x80 | ((c >> 6) & 63), 0x80 | (c & 63));
+    if (c < 0x80) {
+      out[at++] = c;
+      continue;
+    }
+    const more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    out[at++] = (more === 1 ? 0xc0 : more === 2 ? 0xe0 : 0xf0) | (c >> (6 * more));
+    for (let k = more - 1; k >= 0; k--) out[at++] = 0x80 | ((c >> (6 * k)) & 63);
   }
-  return new Uint8Array(out);
+  return out.slice(0, at);
 };
 const fromUtf8 = (bytes) => {
   let text = "";
@@ -57,6 +64,9 @@ globalThis.TextDecoder = class {
 };
 globalThis.performance = { now: () => Date.now() };
 globalThis.console = { log() {}, info() {}, debug() {}, warn() {}, error() {} };
+// Python waits in no other way than this realm's.
+delete WebAssembly.Suspending;
+delete WebAssembly.promising;
 globalThis.setTimeout = (call, _ms, ...args) => (Promise.resolve().then(() => call(...args)), 1);
 globalThis.clearTimeout = () => {};
 globalThis.load = globalThis.read = (path) => {
@@ -70,7 +80,7 @@ globalThis.load = globalThis.read = (path) => {
  */
 export const world = `
 "use strict";
-((create, wasm, library, image, version) => {
+((create, wasm, library, image, version, askHost) => {
   Object.setPrototypeOf(wasm, WebAssembly.Module.prototype);
   const inside = (bytes) => {
     const own = new Uint8Array(bytes.length);
@@ -79,14 +89,26 @@ export const world = `
   };
   const archive = inside(library).buffer;
   globalThis.readbuffer = (path) => (path.endsWith(".zip") ? archive : new ArrayBuffer(0));
-  const state = { stdin: [], at: 0, chunks: [[], [], []], printed: 0, most: Infinity, memory: Infinity, denied: false, flooded: false, asked: "", deadline: Infinity, next: Infinity, fired: false, closed: false, chance: 1 };
+  const fresh = () => ({
+    input: { bytes: new Uint8Array(0), at: 0 },
+    answer: { bytes: new Uint8Array(0), at: 0 },
+    // What is written: told, printed, errors, a question.
+    sinks: [0, 1, 2, 3].map(() => ({ bytes: new Uint8Array(256), length: 0 })),
+    fault: "",
+    denied: false,
+    flooded: false,
+    asked: "",
+    fired: false,
+    chance: 1,
+  });
+  const state = { ...fresh(), most: Infinity, memory: Infinity, next: Infinity, closed: false };
   let memory;
   const heap = () => new DataView(memory.buffer);
+  const longestName = 4096;
   const text = (pointer) => {
-    const bytes = new Uint8Array(memory.buffer);
-    let end = pointer;
-    while (bytes[end] !== 0) end++;
-    return fromUtf8(bytes.slice(pointer, end));
+    const bytes = new Uint8Array(memory.buffer).subarray(pointer, pointer + longestName);
+    const end = bytes.indexOf(0);
+    return fromUtf8(end < 0 ? bytes : bytes.subarray(0, end));
   };
   const ended = { ended: true };
   const none = 2;
@@ -106,28 +128,63 @@ export const world = `
     }
     return sum;
   };
-  const channel = (fd) => (fd === 1 || fd === 2 ? fd : fd === 1000 ? 0 : -1);
+  /** 1000: the harness tells; 1001: it asks. */
+  const channel = (fd) => (fd === 1 || fd === 2 ? fd : fd === 1000 ? 0 : fd === 1001 ? 3 : -1);
+  const mostTold = 4194304;
+  const append = (sink, bytes) => {
+    const length = sink.length + bytes.length;
+    if (length > sink.bytes.length) {
+      const larger = new Uint8Array(Math.max(length, 2 * sink.bytes.length));
+      larger.set(sink.bytes.subarray(0, sink.length));
+      sink.bytes = larger;
+    }
+    sink.bytes.set(bytes, sink.length);
+    sink.length = length;
+  };
+  const taken = (to) => state.sinks[to].bytes.slice(0, state.sinks[to].length);
+  /** What is still to be read of an answer: four bytes of length (all ones: nobody answers), then its text. */
+  const answered = () => {
+    if (state.answer.at < state.answer.bytes.length) return state.answer;
+    const begun = Date.now();
+    const question = taken(3);
+    state.sinks[3].length = 0;
+    let words = null;
+    try {
+      words = askHost(question);
+    } catch {
+      throw ended;
+    }
+    const text = words === null ? new Uint8Array(0) : utf8(words);
+    const bytes = new Uint8Array(4 + text.length);
+    new DataView(bytes.buffer).setUint32(0, words === null ? 0xffffffff : text.length, true);
+    bytes.set(text, 4);
+    state.answer = { bytes, at: 0 };
+    state.next += Date.now() - begun;
+    return state.answer;
+  };
   const calls = {
     fd_write(fd, list, count, result) {
       const to = channel(fd);
       if (to < 0) return 8;
       const sum = vectors(list, count, (bytes) => {
-        if (to > 0 && state.printed + bytes.length > state.most) {
+        const [, out, err] = state.sinks;
+        const isMuch = to === 1 || to === 2 ? out.length + err.length + bytes.length > state.most : state.sinks[to].length + bytes.length > mostTold;
+        if (isMuch) {
           state.flooded = true;
           throw ended;
         }
-        if (to > 0) state.printed += bytes.length;
-        state.chunks[to].push(bytes.slice());
+        append(state.sinks[to], bytes);
         return bytes.length;
       });
       heap().setUint32(result, sum, true);
       return 0;
     },
     fd_read(fd, list, count, result) {
+      const from = fd === 0 ? state.input : answered();
       const sum = vectors(list, count, (bytes) => {
-        const part = state.stdin.subarray(state.at, state.at + bytes.length);
+        const part = from.bytes.subarray(from.at, from.at + bytes.length);
         bytes.set(part);
-        state.at += part.length;
+        from.at += part.length;
         return part.length;
       });
       heap().setUint32(result, sum, true);
@@ -143,47 +200,69 @@ export const world = `
     },
   };
   const isLibrary = (path) => /^\\/lib(\\/python|$)/.test(path) && !path.includes("/..");
-  const wrap = (imports) => {
-    const { env, wasi_snapshot_preview1: wasi } = imports;
-    const { fd_read, fd_write, fd_close } = wasi;
-    wasi.random_get = calls.random_get;
-    wasi.fd_write = (fd, ...rest) => (state.closed ? calls.fd_write(fd, ...rest) : fd_write(fd, ...rest));
-    wasi.fd_read = (fd, ...rest) => (state.closed && fd === 0 ? calls.fd_read(fd, ...rest) : fd_read(fd, ...rest));
-    wasi.fd_close = (fd) => (state.closed && fd < 3 ? 0 : fd_close(fd));
-    const leave = (code) => {
-      throw { ended: true, code };
-    };
-    wasi.proc_exit = leave;
-    env.exit = leave;
-    env.emscripten_force_exit = leave;
-    const resize = env.emscripten_resize_heap;
-    env.emscripten_resize_heap = (size) => {
-      if ((size >>> 0) <= state.memory) return resize(size);
+  /** What the interpreter may still ask of the realm when it is closed: to read, the time, and what is there. */
+  const kept = new Set([
+    "_Py_CheckEmscriptenSignals_Helper", "_PyEM_TrampolineCall_JS", "_Py_emscripten_runtime", "_emscripten_get_progname", "_gmtime_js", "_localtime_js", "_mktime_js", "_timegm_js", "_tzset_js",
+    "clock_res_get", "clock_time_get", "emscripten_date_now", "emscripten_get_heap_max", "emscripten_get_now", "environ_get", "environ_sizes_get",
+    "fd_close", "fd_fdstat_get", "fd_pread", "fd_read", "fd_seek",
+    "__syscall_faccessat", "__syscall_fcntl64", "__syscall_fstat64", "__syscall_fstatfs64", "__syscall_getcwd", "__syscall_getdents64", "__syscall_getuid32_js", "__syscall_ioctl", "__syscall_lstat64", "__syscall_newfstatat", "__syscall_readlinkat", "__syscall_stat64", "__syscall_statfs64", "__syscall_umask_js",
+  ]);
+  const cut = (name) => () => {
+    state.fault = "reached for what is not there: " + name;
+    throw ended;
+  };
+  const nameAt = (index) => (args) => "the file " + text(args[index]);
+  const syscalls = (names, what) => Object.fromEntries(names.map((name) => ["__syscall_" + name, refuse(what)]));
+  const refused = {
+    ...syscalls(["mkdirat", "mknodat", "unlinkat", "symlinkat", "renameat", "fchownat", "fchmodat2", "utimensat"], nameAt(1)),
+    ...syscalls(["rmdir", "chmod", "truncate64", "chdir"], nameAt(0)),
+    ...syscalls(["ftruncate64", "fallocate", "fchmod", "fchown32", "fchdir", "fdatasync"], () => "to change a file"),
+    ...syscalls(["socket", "connect", "bind", "listen", "accept4", "sendto", "recvfrom", "sendmsg", "recvmsg", "getpeername", "getsockname", "getsockopt", "poll"], () => "the network"),
+    ...syscalls(["dup", "dup3", "pipe"], () => "another file descriptor"),
+    ...Object.fromEntries(["getaddrinfo", "getnameinfo", "getprotobyname", "_emscripten_lookup_name"].map((name) => [name, refuse(() => "the network")])),
+    _emscripten_system: refuse(() => "a process"),
+    __call_sighandler: refuse(() => "a process"),
+    _setitimer_js: refuse(() => "a timer"),
+  };
+  const leave = (code) => {
+    throw { ended: true, code };
+  };
+  /** The calls that are served otherwise when it is closed. @param was of Pyodide */
+  const served = (was) => ({
+    ...refused,
+    fd_write: calls.fd_write,
+    fd_read: (fd, ...rest) => (fd === 0 || fd === 1001 ? calls.fd_read(fd, ...rest) : was.fd_read(fd, ...rest)),
+    fd_close: (fd) => (fd < 3 ? 0 : was.fd_close(fd)),
+    emscripten_resize_heap(size) {
+      if ((size >>> 0) <= state.memory) return was.emscripten_resize_heap(size);
       state.denied = true;
       return 0;
-    };
-    const open = env.__syscall_openat;
-    env.__syscall_openat = (fd, path, flags, ...rest) => {
-      if (!state.closed) return open(fd, path, flags, ...rest);
+    },
+    __syscall_openat(fd, path, flags, ...rest) {
       const name = text(path);
-      if (isLibrary(name) && (flags & 0o1103) === 0) return open(fd, path, flags, ...rest);
+      if (isLibrary(name) && (flags & 0o1103) === 0) return opened().length > mostOpen ? -33 : was.__syscall_openat(fd, path, flags, ...rest);
       if (!name.endsWith(".pyc") && !name.includes("pyvenv.cfg") && state.asked === "") state.asked = "the file " + name;
       return -none;
-    };
-    const named = (index) => (args) => "the file " + text(args[index]);
-    const over = (name, what) => {
-      const original = env[name];
-      if (original !== undefined) env[name] = (...args) => (state.closed ? refuse(what)(...args) : original(...args));
-    };
-    for (const name of ["mkdirat", "mknodat", "unlinkat", "symlinkat", "renameat", "fchownat", "fchmodat2", "utimensat"])
-      over("__syscall_" + name, named(1));
-    for (const name of ["rmdir", "chmod", "truncate64", "chdir"]) over("__syscall_" + name, named(0));
-    for (const name of ["ftruncate64", "fallocate", "fchmod", "fchown32", "fchdir"])
-      over("__syscall_" + name, () => "to change a file");
-    for (const name of ["socket", "connect", "bind", "listen", "accept4", "sendto", "recvfrom"])
-      over("__syscall_" + name, () => "the network");
-    for (const name of ["dup", "dup3", "pipe"]) over("__syscall_" + name, () => "another file descriptor");
-    over("_emscripten_system", () => "a process");
+    },
+  });
+  const mostOpen = 128;
+  const opened = () => state.fs.streams.filter((one) => one !== undefined && one !== null);
+  /** Each function that the interpreter calls: what it is until the realm is closed, and from then on. */
+  const wrap = ({ env }) => {
+    const was = { ...env };
+    const after = served(was);
+    const always = { random_get: calls.random_get, proc_exit: leave, exit: leave, emscripten_force_exit: leave };
+    for (const [name, original] of Object.entries(was)) {
+      if (typeof original !== "function") continue;
+      const later = after[name] ?? (kept.has(name) ? original : cut(name));
+      env[name] = Object.assign(always[name] ?? ((...args) => (state.closed ? later(...args) : original(...args))), original);
+    }
+  };
+  // It grows by more than is asked for, and never beyond what a program may hold.
+  const { grow } = WebAssembly.Memory.prototype;
+  WebAssembly.Memory.prototype.grow = function (pages) {
+    const most = Math.floor((state.memory - this.buffer.byteLength) / 65536);
+    return grow.call(this, Math.min(pages, most));
   };
   const instantiate = WebAssembly.instantiate;
   WebAssembly.instantiate = async (bytes, imports) => {
@@ -217,16 +296,10 @@ export const world = `
     const pointer = c(code);
     return state.exports.PyRun_SimpleStringFlags(pointer, 0);
   };
-  const joined = (chunks) => {
-    const all = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
-    let at = 0;
-    for (const chunk of chunks) {
-      all.set(chunk, at);
-      at += chunk.length;
-    }
-    return all;
-  };
+${closing}
   let clean;
+  /** Files that were open, and how far they had been read. */
+  let streams;
   const api = {
     async start(abi) {
       const py = await loadPyodide({
@@ -237,6 +310,9 @@ export const world = `
         createPyodideModule: create,
         ...(image === null ? { _makeSnapshot: true } : { _loadSnapshot: inside(image) }),
       });
+      // A copy of the memory is kept, not two.
+      image = null;
+      if (py._api?.config) py._api.config._loadSnapshot = undefined;
       state.py = py;
     },
     /** Before the bridge is closed. */
@@ -247,38 +323,46 @@ export const world = `
     /** From now on: no bridge, no files, and this state again before each program. */
     close(code) {
       state.py.setInterruptBuffer(clock);
+      state.fs = state.py.FS;
       state.py = undefined;
+      removeModules();
       if (execute(code) !== 0) throw new Error("the harness could not be loaded");
       for (const name of ["loadPyodide", "readbuffer", "read", "load", "setTimeout", "WebAssembly"]) globalThis[name] = undefined;
+      freezeRealm();
+      streams = opened().map((stream) => ({ stream, position: stream.position }));
+      state.table = state.exports.__indirect_function_table?.length;
       clean = new Uint8Array(memory.buffer).slice();
       state.stack = state.exports.emscripten_stack_get_current();
       state.closed = true;
     },
-    /** As clean as it was. */
+    /** What a program leaves in the memory, and outside it: open files, the table of functions. @returns whether it is as clean as it was */
     restore() {
+      for (const stream of opened()) if (!streams.some((one) => one.stream === stream)) state.fs.close(stream);
+      for (const { stream, position } of streams) stream.position = position;
+      state.exports._emscripten_stack_restore(state.stack);
       const now = new Uint8Array(memory.buffer);
       now.set(clean);
       now.fill(0, clean.length);
-      Object.assign(state, { at: 0, chunks: [[], [], []], printed: 0, denied: false, flooded: false, asked: "", fired: false, chance: 1 });
-      return now.length / 1048576;
+      Object.assign(state, fresh());
+      return opened().length === streams.length && state.exports.__indirect_function_table?.length === state.table;
     },
+    /** MiB; none: it has not grown. */
+    held: () => (memory.buffer.byteLength > clean.length ? memory.buffer.byteLength / 1048576 : 0),
     run(code, stdin, seconds, bytes, most) {
       const begun = Date.now();
-      Object.assign(state, { stdin: inside(stdin), memory: bytes, most, next: begun + seconds * 1000 });
+      Object.assign(state, { input: { bytes: inside(stdin), at: 0 }, memory: bytes, most, next: begun + seconds * 1000 });
       let fault = "";
       let broken = false;
       try {
         execute(code);
       } catch (error) {
         const ours = error !== null && typeof error === "object" && error.ended === true;
-        broken = !ours;
-        fault = !ours ? String(error) : error.code === undefined ? "output" : "exit " + error.code;
-        // The stack's pointer is no part of the memory.
-        if (ours) state.exports._emscripten_stack_restore(state.stack);
+        broken = !ours || state.fault !== "";
+        fault = !ours ? String(error) : error.code === undefined ? state.fault || "output" : "exit " + error.code;
       }
       state.next = Infinity;
-      const { denied, flooded, asked, fired, chunks } = state;
-      return { fault, broken, denied, flooded, asked, fired, said: joined(chunks[0]), stdout: joined(chunks[1]), stderr: joined(chunks[2]) };
+      const { denied, flooded, asked, fired } = state;
+      return { fault, broken, denied, flooded, asked, fired, said: taken(0), stdout: taken(1), stderr: taken(2) };
     },
   };
   return api;

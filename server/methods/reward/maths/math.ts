@@ -71,7 +71,7 @@ async function judged(
   if (answer === undefined) return value(0);
   const gold = finalAnswer(task.answer) ?? task.answer;
   const isWritten = /\\boxed|####|\$/.test(task.answer);
-  const done = await engine.run({ gold: isWritten ? gold : task.answer, answer, seconds }, signal);
+  const done = await engine.run({ gold: isWritten ? gold : task.answer, answer, seconds }, { signal });
   return done.kind === "same"
     ? value(done.same ? 1 : 0)
     : failure(`the answer cannot be compared: ${done.message}`);

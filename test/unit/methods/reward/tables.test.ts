@@ -8,10 +8,10 @@ import { matchedShare, sameTable } from "../../../../server/methods/reward/code/
 import { tables } from "../../../../server/methods/tasks/pack/tables.ts";
 import { sql } from "../../../../server/methods/tool/sql.ts";
 import { scoring } from "../../../support/pythonReward.ts";
-import { sandboxThread } from "../../../support/sandboxThread.ts";
+import { sandboxProcess } from "../../../support/sandboxProcess.ts";
 import { batchOf, made, near } from "../../support.ts";
 
-await sandboxThread();
+await sandboxProcess();
 
 const tableOf = (...rows: readonly (readonly Cell[])[]): Table => ({
   columns: (rows[0] ?? ["a"]).map((_, i) => `c${i}`),

@@ -8,10 +8,10 @@ import { samePrinted, sameReturned } from "../../../../server/methods/reward/cod
 import { programOf } from "../../../../server/methods/reward/code/program.ts";
 import { unitTests } from "../../../../server/methods/reward/code/unitTests.ts";
 import { openSandbox } from "../../../../server/lib/sandbox/openSandbox.ts";
-import { sandboxThread } from "../../../support/sandboxThread.ts";
+import { sandboxProcess } from "../../../support/sandboxProcess.ts";
 import { batchOf, made } from "../../support.ts";
 
-await sandboxThread();
+await sandboxProcess();
 // Terms close theirs; the threads stay until the last one has closed.
 const kept = openSandbox();
 after(() => kept.close());

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { code } from "../../../../server/methods/tool/code.ts";
-import { sandboxThread } from "../../../support/sandboxThread.ts";
+import { sandboxProcess } from "../../../support/sandboxProcess.ts";
 import { made } from "../../support.ts";
 
-await sandboxThread();
+await sandboxProcess();
 
 test("a program's output, its last value, its traceback, and what ended it", async () => {
   const tools = made(code, { seconds: 2, most: 200 });
