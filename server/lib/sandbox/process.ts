@@ -22,6 +22,9 @@ const ready = z.object({ kind: z.literal("ready"), image: z.base64().optional() 
 /** Code of an error: V8 gave up. */
 export const outOfMemory = "ERR_OUT_OF_MEMORY";
 
+/** What a shell ends with whose program was aborted. */
+const aborted = 134;
+
 /** Bytes of a message: what a program may print, its errors and what it tells, each character six bytes at most. */
 const mostSaid = 64 << 20;
 
@@ -50,9 +53,11 @@ export class SandboxProcess implements Runner<Order, SandboxResult> {
         resolve();
       };
       this.#child.once("error", ended);
-      this.#child.once("close", (_code, signal) =>
+      this.#child.once("close", (code, signal) =>
         ended(
-          signal === "SIGABRT" ? Object.assign(new Error("out of memory"), { code: outOfMemory }) : undefined,
+          signal === "SIGABRT" || code === aborted
+            ? Object.assign(new Error("out of memory"), { code: outOfMemory })
+            : undefined,
         ),
       );
     });

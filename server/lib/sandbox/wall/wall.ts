@@ -1,49 +1,39 @@
 /** What surrounds a process that runs a model's programs. */
 import { execFile } from "node:child_process";
+import { realpathSync } from "node:fs";
 import { promisify } from "node:util";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import { Namespaces } from "./namespaces.ts";
+import { permissions } from "./permissions.ts";
+import { toolWall } from "./toolWall.ts";
+import type { SandboxSetting, Wall } from "./types.ts";
 
-/** What of a wall stands: shown by doctor and by a run's first event. */
-export type WallName = "process" | "permissions" | "namespaces" | "docker" | "podman" | "bwrap";
+export type { SandboxSetting, Wall, WallCommand, WallName } from "./types.ts";
 
-export interface WallCommand {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly options: { readonly uid?: number; readonly gid?: number; readonly cwd?: string };
-}
-
-export interface Wall {
-  readonly names: readonly WallName[];
-  /**
-   * The command that starts `argv` (a program of Node, and what follows it) inside the wall, with the files and folders that
-   * must be visible there, read-only. Standard input and output are the only pipes.
-   */
-  command(argv: readonly string[], visible: readonly string[]): WallCommand;
-}
-
-export type SandboxSetting =
-  | "auto"
-  | "required"
-  | { readonly by: "docker" | "podman" | "bwrap"; readonly image?: string };
+let namespaces: Promise<Namespaces | undefined> | undefined;
+/** Asked once: they stand or not as long as the machine runs. */
+const ownNamespaces = (): Promise<Namespaces | undefined> =>
+  (namespaces ??= Namespaces.of(realpathSync(process.execPath)));
 
 /** @throws UserError where the setting demands what this machine has not */
-export async function wallOf(_setting: SandboxSetting): Promise<Wall> {
-  const before = await dyingWithParent();
+export async function wallOf(setting: SandboxSetting): Promise<Wall> {
+  if (typeof setting === "object") return toolWall(setting);
+  const [before, own] = await Promise.all([dyingWithParent(), ownNamespaces()]);
+  if (setting === "required" && own === undefined)
+    throw new UserError("This machine gives no namespaces to keep programs of models in", {
+      code: "no-namespaces",
+      action:
+        "Allow them on Linux (sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces above 0), name a tool in `sandbox.by`, or write `sandbox: auto`.",
+    });
   return {
-    names: ["process", "permissions"],
+    names: own === undefined ? ["process", "permissions"] : ["process", "permissions", "namespaces"],
     command: ([node = "", ...rest], visible) => {
-      const [file = node, ...args] = [...before, node, ...permissions(visible), ...rest];
+      const plain = [realpathSync(node), ...permissions(visible), ...rest];
+      const [file = node, ...args] = [...before, ...(own?.around(plain, visible) ?? plain)];
       return { file, args, options: {} };
     },
   };
 }
-
-const permission = ["--permission", "--experimental-permission"].find((flag) =>
-  process.allowedNodeEnvironmentFlags.has(flag),
-);
-
-/** Node's own: reading of these files, and nothing else. */
-export const permissions = (visible: readonly string[]): readonly string[] =>
-  permission === undefined ? [] : [permission, ...visible.map((path) => `--allow-fs-read=${path}`)];
 
 const setpriv = ["setpriv", "--pdeathsig", "KILL", "--"];
 let found: Promise<readonly string[]> | undefined;
