@@ -30,7 +30,7 @@ while [ "$count" -gt 0 ]; do
 done
 mkdir old proc
 mount --rbind /proc proc
-mount -o remount,ro "$base"
+mount -o remount,ro,bind "$base"
 pivot_root . old
 cd /
 "$umount" -l /old
