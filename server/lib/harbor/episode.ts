@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { shellQuoted } from "../texts/shellQuoted.ts";
-import { Namespaces, usualPath, type Finished } from "./namespaces.ts";
+import { Namespaces, shell, usualPath, type Finished } from "./namespaces.ts";
 import type { HarborTask } from "./taskFolder.ts";
 
 export interface Graded {
@@ -20,7 +20,10 @@ export class Exceeded extends Error {}
 /** The task's own tests gave no reward that can be read. */
 export class NoReward extends Error {}
 
-const bash = "/usr/bin/bash";
+/** Of what manages an episode: nothing of the policy's is there. */
+const bare = { PATH: usualPath, HOME: "/nonexistent" };
+/** Of what grades: a home folder of its own, so that no start-up file of the policy's is read. */
+const graderHome = "/run/grader";
 
 export class HarborEpisode {
   private constructor(
@@ -61,40 +64,35 @@ export class HarborEpisode {
         .join("\n");
     });
     await this.must(
-      ["set -e", ...folders, ...copies, "rm -rf /.context"].join("\n"),
+      [...shell, "-c", ["set -e", ...folders, ...copies, "rm -rf /.context"].join("\n")],
       "its files could not be copied",
     );
   }
 
   /** Copies a folder of this machine into a folder there. */
   private async put(from: string, to: string): Promise<void> {
+    await this.must(["/usr/bin/mkdir", "-p", to], `${to} could not be made`);
     const tar = spawn("tar", ["-C", from, "--owner=0", "--group=0", "-cf", "-", "."], {
       stdio: ["ignore", "pipe", "ignore"],
     });
-    const argv = [
-      bash,
-      "-c",
-      `mkdir -p ${shellQuoted(to)} && tar -C ${shellQuoted(to)} --no-same-owner -xf -`,
-    ];
+    // No shell: its standard input is a pipe of ours.
     const { code, output } = await this.machine.run({
-      argv,
+      argv: ["/usr/bin/tar", "-C", to, "--no-same-owner", "-xf", "-"],
       folder: "/",
-      env: { PATH: usualPath },
+      env: bare,
       seconds: 120,
       stdin: tar.stdout,
-      mayManage: true,
+      as: "manage",
     });
     if (code !== 0) throw new Error(`${from} could not be copied: ${output.trim()}`);
   }
 
-  private async must(script: string, what: string): Promise<void> {
-    const { code, output } = await this.machine.run({
-      argv: [bash, "-c", script],
-      folder: "/",
-      env: { PATH: usualPath },
-      seconds: 120,
-      mayManage: true,
-    });
+  private async must(
+    argv: readonly string[],
+    what: string,
+    as: "manage" | "mount" = "manage",
+  ): Promise<void> {
+    const { code, output } = await this.machine.run({ argv, folder: "/", env: bare, seconds: 120, as });
     if (code !== 0) throw new Error(`${this.task.name}: ${what}: ${output.trim()}`);
   }
 
@@ -115,7 +113,7 @@ export class HarborEpisode {
    */
   async run(command: string, seconds: number, signal?: AbortSignal): Promise<Finished> {
     const done = await this.machine.run({
-      argv: [bash, "-c", command],
+      argv: [...shell, "-c", command],
       folder: this.task.workdir,
       env: this.env,
       seconds,
@@ -135,7 +133,7 @@ export class HarborEpisode {
     if (!existsSync(join(folder, "solution", "solve.sh"))) return false;
     await this.put(join(folder, "solution"), "/solution");
     const env = { ...this.env, ...solution };
-    const argv = [bash, "/solution/solve.sh"];
+    const argv = [...shell, "/solution/solve.sh"];
     const done = await this.machine.run({ argv, folder: this.task.workdir, env, seconds });
     this.refuseMore();
     return done;
@@ -149,11 +147,16 @@ export class HarborEpisode {
     const { folder, verifier, workdir, limits } = this.task;
     await this.machine.endProcesses();
     this.refuseMore();
-    const mount = `mount -t tmpfs -o size=${limits.megabytes}m tmpfs`;
-    await this.must(`${mount} /logs/verifier && ${mount} /tests`, "the tests' folders could not be made");
+    for (const place of ["/logs/verifier", "/tests", "/run"])
+      await this.must(
+        ["/usr/bin/mount", "-t", "tmpfs", "-o", `size=${limits.megabytes}m`, "tmpfs", place],
+        "the tests' folders could not be made",
+        "mount",
+      );
+    await this.must(["/usr/bin/mkdir", graderHome], "the tests' home could not be made");
     await this.put(join(folder, "tests"), "/tests");
-    const env = { ...this.env, ...verifier.env };
-    const argv = [bash, "/tests/test.sh"];
+    const env = { ...this.env, HOME: graderHome, PYTHONNOUSERSITE: "1", ...verifier.env };
+    const argv = [...shell, "/tests/test.sh"];
     const done = await this.machine.run({
       argv,
       folder: workdir,
@@ -171,13 +174,8 @@ export class HarborEpisode {
   private async reward(done: Finished): Promise<Omit<Graded, "output">> {
     const read = async (name: string): Promise<string | undefined> => {
       const path = `/logs/verifier/${name}`;
-      const argv = [bash, "-c", `[ -f ${path} ] && [ ! -L ${path} ] && cat ${path}`];
-      const { code, output } = await this.machine.run({
-        argv,
-        folder: "/",
-        env: { PATH: usualPath },
-        seconds: 10,
-      });
+      const argv = [...shell, "-c", `[ -f ${path} ] && [ ! -L ${path} ] && cat ${path}`];
+      const { code, output } = await this.machine.run({ argv, folder: "/", env: bare, seconds: 10 });
       return code === 0 ? output : undefined;
     };
     const json = await read("reward.json");

@@ -8,6 +8,7 @@ import { readFileSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { dyingWithParent } from "../sandbox/wall/wall.ts";
 import { limiting, watch, type Limits } from "./limits.ts";
 
 /** Root on this machine is nobody there: what it may not do is then no question of what is hidden. */
@@ -49,10 +50,9 @@ ln -s /proc/self/fd/1 dev/stdout
 ln -s /proc/self/fd/2 dev/stderr
 mkdir dev/shm
 mount -t tmpfs -o size=64m tmpfs dev/shm
-mount -t tmpfs -o "size=$size" tmpfs tests
-mount -t tmpfs -o "size=$size" tmpfs logs
 mkdir logs/agent logs/verifier logs/artifacts
-mount -t tmpfs -o "size=$size" tmpfs logs/verifier
+# Whoever makes a namespace has mounts in it that no limit here sees.
+echo 0 > proc/sys/user/max_user_namespaces
 hostname harbor
 ip link set lo up 2> /dev/null || :
 pivot_root . old
@@ -91,8 +91,11 @@ export interface Command {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   readonly seconds: number;
-  /** Whether it may mount and end others: never what a model wrote. */
-  readonly mayManage?: boolean;
+  /**
+   * Absent: what a model or a task wrote, within the episode's limits. `manage`: outside them, so that it works whatever the
+   * policy holds. `mount`: with the right to mount as well; never a shell, nor anything that reads the policy's files.
+   */
+  readonly as?: "manage" | "mount";
   readonly stdin?: Readable;
   readonly signal?: AbortSignal;
 }
@@ -140,7 +143,8 @@ export class Namespaces {
     ];
     const size = `${limits.megabytes}m`;
     const memory = String(limits.memory * 1024);
-    const holder = spawn("unshare", [...flags, "sh", "-c", script, "sh", size, memory, watch], {
+    const [file = "", ...before] = (await dyingWithParent()).concat("unshare");
+    const holder = spawn(file, [...before, ...flags, "sh", "-c", script, "sh", size, memory, watch], {
       stdio: ["ignore", "pipe", "pipe"],
       cwd: "/",
       env: { PATH: usualPath },
@@ -157,7 +161,7 @@ export class Namespaces {
 
   /** Runs a program in it and waits for its end; what it started and left behind goes on. */
   async run(command: Command): Promise<Finished> {
-    const { argv, folder, env, seconds, mayManage = false, stdin, signal } = command;
+    const { argv, folder, env, seconds, as, stdin, signal } = command;
     const enter = [
       "--target",
       this.pid,
@@ -170,9 +174,8 @@ export class Namespaces {
       "--uts",
       "--",
     ];
-    const limits = mayManage
-      ? []
-      : [...this.limited, "setpriv", `--bounding-set=${dropped}`, "--inh-caps=-all", "--no-new-privs"];
+    const rights = ["setpriv", `--bounding-set=${dropped}`, "--inh-caps=-all", "--no-new-privs"];
+    const limits = as === "mount" ? [] : as === "manage" ? rights : [...this.limited, ...rights];
     const child = spawn("nsenter", [...enter, "/usr/bin/env", "-C", folder, ...limits, ...argv], {
       stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       cwd: "/",
@@ -192,11 +195,11 @@ export class Namespaces {
   /** Ends every process in it but the one that holds it. */
   async endProcesses(): Promise<void> {
     await this.run({
-      argv: ["/usr/bin/bash", "-c", "kill -9 -1; true"],
+      argv: [...shell, "-c", "kill -9 -1; true"],
       folder: "/",
       env: {},
       seconds: 10,
-      mayManage: true,
+      as: "manage",
     });
   }
 
@@ -209,6 +212,12 @@ export class Namespaces {
     }
   }
 }
+
+/**
+ * A shell that reads no file of the home folder: bash takes a pipe of Node's for a connection of `rshd`, and then reads ~/.bashrc,
+ * which a policy may have written.
+ */
+export const shell = ["/usr/bin/bash", "--norc", "--noprofile", "-p"];
 
 /** Where programs are, there and here. */
 export const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

@@ -9,6 +9,7 @@ import { z } from "zod";
 import { messageOf } from "../../../shared/lib/errors.ts";
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import { cut } from "../../lib/own/cut.ts";
+import { guarded } from "../../lib/own/guard.ts";
 import { LastWords } from "../../lib/own/lastWords.ts";
 import { endGroup, markName } from "../../lib/own/processGroup.ts";
 
@@ -65,7 +66,14 @@ function started(command: Command, folder: string, environment: Readonly<Record<
   });
   // How the process ended says more than a broken pipe.
   child.stdin?.on("error", () => child.stdin?.destroy());
-  return { child, end: () => child.pid !== undefined && endGroup(child.pid, mark) };
+  const { pid } = child;
+  if (pid === undefined) return { child, end: () => undefined };
+  const release = guarded(pid, mark);
+  const end = (): void => {
+    release();
+    endGroup(pid, mark);
+  };
+  return { child, end };
 }
 
 const failed = (message: string): HarnessVerdict => ({ kind: "failed", message: cut(message) });

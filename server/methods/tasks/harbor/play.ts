@@ -7,7 +7,7 @@ import type {
   Stepped,
 } from "../../../core/slots/environment.ts";
 import type { Task } from "../../../core/task.ts";
-import { HarborEpisode } from "../../../lib/harbor/episode.ts";
+import { Exceeded, HarborEpisode } from "../../../lib/harbor/episode.ts";
 import { Namespaces, type Finished } from "../../../lib/harbor/namespaces.ts";
 import type { HarborTask } from "../../../lib/harbor/taskFolder.ts";
 import { turnOf } from "./commands.ts";
@@ -36,20 +36,28 @@ function observed({ output, code, isLate }: Finished, { seconds, most }: PlayOpt
 
 class HarborPlay implements Environment {
   #episode: HarborEpisode | undefined;
+  #task = "";
+  /** @param exceeded how often an episode of a task took more than it may */
   constructor(
     private readonly tasks: ReadonlyMap<string, HarborTask>,
     private readonly options: PlayOptions,
+    private readonly exceeded: Map<string, number>,
   ) {}
 
   async reset(task: Task): Promise<Observation> {
     await this.close();
     const own = this.tasks.get(task.id);
     if (own === undefined) throw new Error(`${task.id} is no task of this source`);
+    this.#task = task.id;
     this.#episode = await HarborEpisode.open(own);
     return { messages: [] };
   }
 
-  async step(text: string, signal?: AbortSignal): Promise<Stepped> {
+  step(text: string, signal?: AbortSignal): Promise<Stepped> {
+    return this.#within(() => this.#stepped(text, signal));
+  }
+
+  async #stepped(text: string, signal?: AbortSignal): Promise<Stepped> {
     const turn = turnOf(text);
     if (turn.kind === "done") return { messages: [], done: true, ...(await this.#graded(signal)) };
     if (turn.kind === "malformed") return { messages: [message("tool", `Error: ${turn.why}`)], done: false };
@@ -58,7 +66,25 @@ class HarborPlay implements Environment {
   }
 
   end(): Promise<Pick<Stepped, "reward" | "components">> {
-    return this.#graded();
+    return this.#within(() => this.#graded());
+  }
+
+  /**
+   * An episode that takes more than it may is an error the first time, since the bound may be too small for the task. Afterwards it
+   * is an answer that is wrong: a policy could choose it where not solving earns 0 and an error does not train.
+   */
+  async #within<Result>(
+    act: () => Promise<Result>,
+  ): Promise<Result | Pick<Stepped, "messages" | "done" | "reward">> {
+    try {
+      return await act();
+    } catch (error) {
+      if (!(error instanceof Exceeded)) throw error;
+      const before = this.exceeded.get(this.#task) ?? 0;
+      this.exceeded.set(this.#task, before + 1);
+      if (before === 0) throw error;
+      return { messages: [message("tool", `(ended: ${error.message})`)], done: true, reward: 0 };
+    }
   }
 
   get #open(): HarborEpisode {
@@ -81,7 +107,11 @@ class HarborPlay implements Environment {
 const message = (role: "tool" | "user", text: string): Message =>
   role === "tool" ? { role, text, name: "bash" } : { role, text };
 
-export const harborPlay = (tasks: ReadonlyMap<string, HarborTask>, options: PlayOptions): Environments => ({
+export const harborPlay = (
+  tasks: ReadonlyMap<string, HarborTask>,
+  options: PlayOptions,
+  exceeded = new Map<string, number>(),
+): Environments => ({
   tools: [
     {
       name: "bash",
@@ -96,5 +126,5 @@ export const harborPlay = (tasks: ReadonlyMap<string, HarborTask>, options: Play
   most: options.machines,
   // A machine that gives no namespaces is reported before the first episode.
   prepare: async () => (await Namespaces.open({ megabytes: 16, memory: 64 })).close(),
-  open: () => Promise.resolve(new HarborPlay(tasks, options)),
+  open: () => Promise.resolve(new HarborPlay(tasks, options, exceeded)),
 });
