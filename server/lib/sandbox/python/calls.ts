@@ -5,7 +5,7 @@
 export const calls = `
   /** 1000: the harness tells; 1001: it asks. */
   const channel = (fd) => (fd === 1 || fd === 2 ? fd : fd === 1000 ? 0 : fd === 1001 ? 3 : -1);
-  const mostTold = 4194304;
+  const mostSaid = 4194304;
   const append = (sink, bytes) => {
     const length = sink.length + bytes.length;
     if (length > sink.bytes.length) {
@@ -17,7 +17,7 @@ export const calls = `
     sink.length = length;
   };
   const taken = (to) => state.sinks[to].bytes.slice(0, state.sinks[to].length);
-  /** What is still to be read of an answer: four bytes of length (all ones: nobody answers), then its text. */
+  /** What is still to be read of an answer: four bytes of length (all ones: no answer), then its text. */
   const answered = () => {
     if (state.answer.at < state.answer.bytes.length) return state.answer;
     const begun = Date.now();
@@ -43,7 +43,7 @@ export const calls = `
       if (to < 0) return 8;
       const sum = vectors(list, count, (bytes) => {
         const [, out, err] = state.sinks;
-        const isMuch = to === 1 || to === 2 ? out.length + err.length + bytes.length > state.most : state.sinks[to].length + bytes.length > mostTold;
+        const isMuch = to === 1 || to === 2 ? out.length + err.length + bytes.length > state.most : state.sinks[to].length + bytes.length > mostSaid;
         if (isMuch) {
           state.flooded = true;
           throw ended;

@@ -93,7 +93,7 @@ export const world = `
   const fresh = () => ({
     input: { bytes: new Uint8Array(0), at: 0 },
     answer: { bytes: new Uint8Array(0), at: 0 },
-    // What is written: told, printed, errors, a question.
+    // What is written: said, printed, errors, a question.
     sinks: [0, 1, 2, 3].map(() => ({ bytes: new Uint8Array(256), length: 0 })),
     fault: "",
     denied: false,
