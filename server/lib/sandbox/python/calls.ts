@@ -77,10 +77,10 @@ export const calls = `
   const isLibrary = (path) => /^\\/lib(\\/python|$)/.test(path) && !path.includes("/..");
   /** What the interpreter may still ask of the realm when it is closed: to read, the time, and what is there. */
   const kept = new Set([
-    "_Py_CheckEmscriptenSignals_Helper", "_PyEM_TrampolineCall_JS", "_Py_emscripten_runtime", "_emscripten_get_progname", "_gmtime_js", "_localtime_js", "_mktime_js", "_timegm_js", "_tzset_js",
+    "_Py_CheckEmscriptenSignals_Helper", "_PyEM_TrampolineCall_JS", "_Py_emscripten_runtime", "_emscripten_get_progname", "_gmtime_js", "_localtime_js", "_mktime_js", "_timegm_js", "_tzset_js", "_maybe_poll_async", "_try_fcntl64",
     "clock_res_get", "clock_time_get", "emscripten_date_now", "emscripten_get_heap_max", "emscripten_get_now", "environ_get", "environ_sizes_get",
     "fd_close", "fd_fdstat_get", "fd_pread", "fd_read", "fd_seek",
-    "__syscall_faccessat", "__syscall_fcntl64", "__syscall_fstat64", "__syscall_fstatfs64", "__syscall_getcwd", "__syscall_getdents64", "__syscall_getuid32_js", "__syscall_ioctl", "__syscall_lstat64", "__syscall_newfstatat", "__syscall_readlinkat", "__syscall_stat64", "__syscall_statfs64", "__syscall_umask_js",
+    "__syscall_faccessat", "__syscall_fcntl64", "__syscall_fstat64", "__syscall_fstatfs64", "__syscall_getcwd", "__syscall_getdents64", "__syscall_getuid32_js", "__syscall_ioctl", "__syscall_lstat64", "__syscall_newfstatat", "__syscall_poll", "__syscall_readlinkat", "__syscall_stat64", "__syscall_statfs64", "__syscall_umask_js",
   ]);
   const cut = (name) => () => {
     state.fault = "reached for what is not there: " + name;
@@ -92,9 +92,12 @@ export const calls = `
     ...syscalls(["mkdirat", "mknodat", "unlinkat", "symlinkat", "renameat", "fchownat", "fchmodat2", "utimensat"], nameAt(1)),
     ...syscalls(["rmdir", "chmod", "truncate64", "chdir"], nameAt(0)),
     ...syscalls(["ftruncate64", "fallocate", "fchmod", "fchown32", "fchdir", "fdatasync"], () => "to change a file"),
-    ...syscalls(["socket", "connect", "bind", "listen", "accept4", "sendto", "recvfrom", "sendmsg", "recvmsg", "getpeername", "getsockname", "getsockopt", "poll"], () => "the network"),
+    ...syscalls(["socket", "connect", "bind", "listen", "accept4", "sendto", "recvfrom", "sendmsg", "recvmsg", "getpeername", "getsockname", "getsockopt"], () => "the network"),
     ...syscalls(["dup", "dup3", "pipe"], () => "another file descriptor"),
     ...Object.fromEntries(["getaddrinfo", "getnameinfo", "getprotobyname", "_emscripten_lookup_name"].map((name) => [name, refuse(() => "the network")])),
+    ...Object.fromEntries(["_mmap_js", "_msync_js", "_munmap_js", "__syscall_fadvise64"].map((name) => [name, refuse(() => "a file")])),
+    fd_sync: () => 0,
+    fd_pwrite: () => 8,
     _emscripten_system: refuse(() => "a process"),
     __call_sighandler: refuse(() => "a process"),
     _setitimer_js: refuse(() => "a timer"),

@@ -201,7 +201,7 @@ ${closing}
       if (execute(code) !== 0) throw new Error("the harness could not be loaded");
       for (const name of ["loadPyodide", "readbuffer", "read", "load", "setTimeout", "WebAssembly"]) globalThis[name] = undefined;
       freezeRealm();
-      streams = opened().map((stream) => ({ stream, position: stream.position }));
+      streams = opened().map((stream) => ({ stream, position: stream.position, flags: stream.flags }));
       state.table = state.exports.__indirect_function_table?.length;
       clean = new Uint8Array(memory.buffer).slice();
       state.stack = state.exports.emscripten_stack_get_current();
@@ -210,7 +210,7 @@ ${closing}
     /** What a program leaves in the memory, and outside it: open files, the table of functions. @returns whether it is as clean as it was */
     restore() {
       for (const stream of opened()) if (!streams.some((one) => one.stream === stream)) state.fs.close(stream);
-      for (const { stream, position } of streams) stream.position = position;
+      for (const { stream, position, flags } of streams) Object.assign(stream, { position, flags });
       state.exports._emscripten_stack_restore(state.stack);
       const now = new Uint8Array(memory.buffer);
       now.set(clean);
