@@ -116,6 +116,8 @@ export const calls = `
       state.denied = true;
       return 0;
     },
+    // 0 and 1030 duplicate a descriptor.
+    __syscall_fcntl64: (fd, command, ...rest) => (command === 0 || command === 1030 ? refused.__syscall_dup() : was.__syscall_fcntl64(fd, command, ...rest)),
     __syscall_openat(fd, path, flags, ...rest) {
       const name = text(path);
       if (isLibrary(name) && (flags & 0o1103) === 0) return opened().length > mostOpen ? -33 : was.__syscall_openat(fd, path, flags, ...rest);
