@@ -90,7 +90,7 @@ export class SandboxProcess implements Runner<Order, SandboxResult> {
     }
     const told = said.parse(message);
     const order = this.#order;
-    if (order === undefined) throw new Error("it answers what nobody has asked");
+    if (order === undefined) throw new Error("an answer without a question");
     if (told.kind === "asks") return this.heard(told);
     this.#held = told.held;
     this.#order = undefined;

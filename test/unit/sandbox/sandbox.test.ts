@@ -55,6 +55,20 @@ print(P(1) < P(2), asyncio.run(later()), out, -7 // 2, re.sub(r"(\\d+)", r"<\\1>
   );
 });
 
+test("Python asks of its descriptors and its clock what programs ask", async () => {
+  const code = `
+import datetime, fcntl, mmap, os, platform, select, shutil, sys, time
+print(select.select([sys.stdin], [], [], 0)[0] == [sys.stdin], fcntl.fcntl(0, fcntl.F_GETFL), os.fsync(1))
+print(sys.stdin.isatty(), shutil.get_terminal_size().columns, os.path.exists("/lib"), os.path.exists("/etc/passwd"))
+print(time.localtime().tm_year > 2000, datetime.datetime.now().year > 2000, time.perf_counter() > 0, len(os.urandom(4)))
+print(mmap.mmap(-1, 10)[0], os.getpid() > 0, platform.system(), os.access("/x", 4), open(0).read())
+`;
+  assert.equal(
+    await printed(python(code, { stdin: "3\n" })),
+    "True 0 None\nFalse 80 True False\nTrue True True 4\n0 True Emscripten False 3\n\n",
+  );
+});
+
 test("JavaScript reads its input as Node's programs do", async () => {
   const readings = [
     "const n = require('fs').readFileSync(0, 'utf8').trim().split('\\n').map(Number); console.log(n[0] + n[1])",

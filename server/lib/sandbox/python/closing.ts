@@ -79,7 +79,10 @@ export const closing = `
       if (one === null || (typeof one !== "object" && typeof one !== "function") || one === globalThis || seen.has(one)) continue;
       seen.add(one);
       left.push(Object.getPrototypeOf(one));
-      for (const each of Object.values(Object.getOwnPropertyDescriptors(one))) left.push(each.value, each.get, each.set);
+      for (const key of Reflect.ownKeys(one)) {
+        const { value, get, set } = Object.getOwnPropertyDescriptor(one, key);
+        left.push(value, get, set);
+      }
       if (!ArrayBuffer.isView(one)) Object.freeze(one);
     }
   };

@@ -1,7 +1,7 @@
 /** Python in WebAssembly (Pyodide), without its bridge to JavaScript and put back to one state before each program. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createContext, runInContext } from "node:vm";
+import { type Context, createContext, runInContext } from "node:vm";
 import { bounded, limitOf } from "../bounded.ts";
 import type { Ask, Interpreter, Order, Parts, PythonRan } from "../messages.ts";
 import { mostOutput } from "../sandbox.ts";
@@ -32,21 +32,37 @@ export const seal = Buffer.from("gradus image");
 /** MiB: a memory that grew beyond it is given back, by a new process; one that grew less is cleared faster. */
 const mostKept = 512;
 
-export async function startPython(parts: Extract<Parts, { language: "python" }>): Promise<Interpreter> {
-  const image = parts.image === undefined ? undefined : readFileSync(parts.image).subarray(0, -seal.length);
+type PythonParts = Extract<Parts, { language: "python" }>;
+
+export async function startPython(parts: PythonParts): Promise<Interpreter> {
   let ask: Ask = () => undefined;
-  const realm = realmOf(parts, image, (question) => quietly(ask, question));
-  await realm.start(parts.abi);
-  const made = image === undefined ? realm.image(imports) : undefined;
-  realm.close(harness);
+  const { realm, image } = await openRealm(parts, (question) => quietly(ask, question));
   return {
-    image: made,
+    image,
     held: realm.held,
     run(order, asks) {
       ask = asks;
       return ran(realm, order);
     },
   };
+}
+
+interface Opened {
+  readonly realm: Realm;
+  /** Where it lives. */
+  readonly context: Context;
+  readonly image: Uint8Array | undefined;
+}
+
+/** Started and closed: ready for programs. */
+export async function openRealm(parts: PythonParts, ask: AskHost): Promise<Opened> {
+  const image = parts.image === undefined ? undefined : readFileSync(parts.image).subarray(0, -seal.length);
+  const context = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: true } });
+  const realm = realmIn(context, parts, image, ask);
+  await realm.start(parts.abi);
+  const made = image === undefined ? realm.image(imports) : undefined;
+  realm.close(harness);
+  return { realm, context, image: made };
 }
 
 /** No error of ours may come in either. */
@@ -58,13 +74,13 @@ function quietly(ask: Ask, question: Uint8Array): string | null {
   }
 }
 
-function realmOf(
-  { folder, version }: Extract<Parts, { language: "python" }>,
+function realmIn(
+  context: Context,
+  { folder, version }: PythonParts,
   image: Uint8Array | undefined,
   ask: AskHost,
 ): Realm {
   const file = (name: string): Buffer<ArrayBuffer> => readFileSync(join(folder, name));
-  const context = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: true } });
   runInContext(shell, context, { filename: "shell" });
   const body = file("pyodide.asm.mjs")
     .toString()

@@ -45,6 +45,18 @@ for other in range(64):
   ),
   attempt(
     "poison",
+    "duplicates descriptors, and changes the flags of those that all have",
+    `
+import fcntl, os
+for fd in (0, 1, 2):
+    fcntl.fcntl(fd, fcntl.F_SETFL, os.O_WRONLY | os.O_NONBLOCK | os.O_APPEND)
+try:
+    while True: fcntl.fcntl(0, fcntl.F_DUPFD, 0)
+except OSError: pass
+`,
+  ),
+  attempt(
+    "poison",
     "replaces what programs import",
     `
 import builtins, sys, json, random, importlib
