@@ -79,8 +79,8 @@ interface Pools {
 /** One pool a wall and a language, whoever opens it. */
 const pools = new Map<string, Pools>();
 
-function poolsOf(setting: SandboxSetting): Pools {
-  const key = JSON.stringify(setting);
+function poolsOf(setting: SandboxSetting, role: "programs" | "judges"): Pools {
+  const key = JSON.stringify([setting, role]);
   const known = pools.get(key);
   if (known !== undefined) return known;
   const wall = wallOf(setting);
@@ -92,9 +92,15 @@ function poolsOf(setting: SandboxSetting): Pools {
   return made;
 }
 
-/** Costs nothing until a program is run; the last one that closes ends the processes. */
-export function openSandbox(setting: SandboxSetting = "auto"): Sandbox {
-  const own = poolsOf(setting);
+/**
+ * Costs nothing until a program is run; the last one that closes ends the processes.
+ * @param role judges have processes of their own: programs wait for them, so that they may not wait for programs
+ */
+export function openSandbox(
+  setting: SandboxSetting = "auto",
+  role: "programs" | "judges" = "programs",
+): Sandbox {
+  const own = poolsOf(setting, role);
   own.open++;
   let isOpen = true;
   return {

@@ -15,6 +15,8 @@ export interface SandboxProgram {
   readonly lines?: boolean;
   /** Python only: what the last statement is worth, where it is an expression, comes as `value`, as `repr` writes it. */
   readonly value?: boolean;
+  /** Once it has run, its state answers what is asked of its names: see `judged`. */
+  readonly serve?: boolean;
 }
 
 /**

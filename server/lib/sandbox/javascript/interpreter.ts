@@ -11,9 +11,13 @@ import variant from "@jitl/quickjs-ng-wasmfile-release-sync";
 import { bounded, limitOf } from "../bounded.ts";
 import type { Ask, Interpreter, JavaScriptRan, Order, Thrown } from "../messages.ts";
 import { mostOutput, mostQuestion, type SandboxProgram } from "../sandbox.ts";
+import { serve } from "./crossing.ts";
 import { world } from "./world.ts";
 
 const file = "program.js";
+/** What a judge finds its question by. */
+const asks = "__gradusAsk";
+const served = "__gradusServe";
 /** Bytes: below what the process's own stack can bear. */
 const stackSize = 2 ** 20;
 
@@ -122,6 +126,11 @@ function worldOf(context: QuickJSContext, run: Run): QuickJSHandle {
     run.deadline += Date.now() - at;
     return answer === undefined ? context.null : context.newString(answer);
   });
+  if (run.program.serve === true) {
+    const makeServe = context.unwrapResult(context.evalCode(serve, "serve.js"));
+    const serving = context.unwrapResult(context.callFunction(makeServe, context.undefined, asking));
+    context.defineProp(context.global, served, { value: serving });
+  } else context.setProp(context.global, asks, asking);
   const make = context.unwrapResult(context.evalCode(world, "world.js"));
   const input = context.newString(run.program.stdin ?? "");
   return context.unwrapResult(context.callFunction(make, context.undefined, print, input, asking));
@@ -133,7 +142,9 @@ const isModule = (code: string): boolean =>
 
 /** Runs it; as a module where it is written as one. */
 function evaluated(context: QuickJSContext, run: Run, made: QuickJSHandle): Thrown | undefined {
-  const { code } = run.program;
+  const { serve: isServed = false } = run.program;
+  // In its own scope, so that what `const` and `import` name is found, too.
+  const code = isServed ? `${run.program.code}\n;${served}((name) => eval(name));` : run.program.code;
   context.runtime.setModuleLoader((name) => moduleText(context, made, name));
   const result = context.evalCode(code, file, { type: isModule(code) ? "module" : "global" });
   if (result.error) return thrownIn(context, result.error);

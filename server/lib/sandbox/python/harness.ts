@@ -1,4 +1,6 @@
 /** What runs in the interpreter around a program. */
+import type { SandboxProgram } from "../sandbox.ts";
+import { serve } from "./serve.ts";
 
 /** Modules that programs import: loaded once, so that each program begins with them at hand. */
 const common = [
@@ -128,6 +130,7 @@ def _make_ask():
     len_ = len
     return ask
 
+${serve}
 def _make_run(ask):
     # What a program may rebind is taken beforehand.
     compile_, exec_, isinstance_, str_, repr_, type_ = compile, exec, isinstance, str, repr, type
@@ -193,7 +196,9 @@ def _make_run(ask):
         value = eval(compile_(last, file, "eval"), scope)
         return None if value is None else repr_(value)
 
-    def run(code, watched, asked):
+    serve = _make_serve(ask, line_of)
+
+    def run(code, watched, asked, served):
         main = Module("__main__")
         modules["__main__"] = main
         scope = main.__dict__
@@ -210,6 +215,8 @@ def _make_run(ask):
                     said["value"] = value
             else:
                 whole(code, scope)
+                if served:
+                    serve(scope)
         except SystemExit_ as error:
             if error.code not in (None, 0, False):
                 said["failure"] = {"kind": "exception", "name": "SystemExit", "message": "left with " + str_(error.code), "line": line_of(error)}
@@ -231,9 +238,9 @@ def _make_run(ask):
     sorted_, id_, types_code = sorted, id, types.CodeType
     return run
 __gradus_run__ = _make_run(_make_ask())
-del _make_run, _make_ask
+del _make_run, _make_ask, _make_serve, _make_crossing
 `;
 
 /** JSON's texts are Python's, too. */
-export const call = (code: string, lines: boolean, value: boolean): string =>
-  `__gradus_run__(${JSON.stringify(code)}, ${lines ? "True" : "False"}, ${value ? "True" : "False"})`;
+export const call = ({ code, lines, value, serve }: SandboxProgram): string =>
+  `__gradus_run__(${JSON.stringify(code)}, ${[lines, value, serve].map((one) => (one === true ? "True" : "False")).join(", ")})`;

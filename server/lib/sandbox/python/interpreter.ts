@@ -102,7 +102,7 @@ const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 function ran(realm: Realm, program: Order): { ran: PythonRan; spent: boolean } {
   const begun = performance.now();
-  const code = call(program.code, program.lines === true, program.value === true);
+  const code = call(program);
   const stdin = new TextEncoder().encode(program.stdin ?? "");
   const done = bounded(limitOf(program.seconds, program.isAnswered), () =>
     realm.run(code, stdin, program.seconds, program.memory * 2 ** 20, mostOutput),

@@ -1,9 +1,11 @@
 /** One test of one program. */
 import { randomUUID } from "node:crypto";
 import type { Json } from "../../../../shared/lib/json.ts";
-import type { Sandbox, SandboxFailure, SandboxResult } from "../../../lib/sandbox/sandbox.ts";
+import type { SandboxFailure, SandboxProgram, SandboxResult } from "../../../lib/sandbox/sandbox.ts";
+import { asserted } from "./asserted.ts";
 import { samePrinted, sameReturned } from "./compare.ts";
 import { driven, toldBy } from "./driver.ts";
+import type { Sandboxes } from "./exchange.ts";
 import type { Program } from "./program.ts";
 import type { UnitTest } from "./tests.ts";
 
@@ -20,6 +22,8 @@ export interface Tested {
   /** Lines of the program that ran, and that could have and did not, where that is known. */
   readonly lines?: readonly number[];
   readonly missed?: readonly number[];
+  /** Graded by the program's own process: the test cannot be judged from outside. */
+  readonly within?: true;
 }
 
 const short = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text);
@@ -28,7 +32,7 @@ const quoted = (value: Json): string =>
 
 /** @param before code that the tests need, e.g. imports */
 export async function runTest(
-  sandbox: Sandbox,
+  sandboxes: Sandboxes,
   program: Program,
   test: UnitTest,
   limits: Limits & { readonly lines: boolean; readonly before: string },
@@ -37,18 +41,15 @@ export async function runTest(
   const word = `gradus-${randomUUID()} `;
   const shift = limits.before === "" ? 0 : limits.before.split("\n").length;
   const own = shift === 0 ? program.code : `${limits.before}\n${program.code}`;
-  const result = await sandbox.run(
-    {
-      language: program.language,
-      code: test.kind === "printed" ? own : driven(own, test, program.language, word),
-      stdin: test.kind === "printed" ? test.stdin : "",
-      seconds: limits.seconds,
-      memory: limits.memory,
-      lines: limits.lines,
-    },
-    signal,
-  );
-  const reason = reasonOf(test, result, word);
+  const whole: SandboxProgram = {
+    language: program.language,
+    code: own,
+    stdin: test.kind === "printed" ? test.stdin : "",
+    seconds: limits.seconds,
+    memory: limits.memory,
+    lines: limits.lines,
+  };
+  const { result, reason, within } = await outcome(sandboxes, whole, test, { word, setup: limits.before }, signal);
   const last = shift + program.code.split("\n").length;
   const inside = (lines: readonly number[]): number[] =>
     lines.filter((line) => line > shift && line <= last).map((line) => line - shift);
@@ -59,7 +60,31 @@ export async function runTest(
     ...(failure && { failure: movedTo(failure, shift, last) }),
     ...(result.lines && { lines: inside(result.lines) }),
     ...(result.missed && { missed: inside(result.missed) }),
+    ...(within && { within }),
   };
+}
+
+interface Outcome {
+  readonly result: SandboxResult;
+  readonly reason?: string | undefined;
+  readonly within?: true;
+}
+
+async function outcome(
+  sandboxes: Sandboxes,
+  own: SandboxProgram,
+  test: UnitTest,
+  { word, setup }: { readonly word: string; readonly setup: string },
+  signal: AbortSignal | undefined,
+): Promise<Outcome> {
+  if (test.kind === "asserted") {
+    const verdict = await asserted(sandboxes, own, { code: test.code, setup, word }, signal);
+    if (verdict.kind === "judged") return verdict;
+  }
+  const code = test.kind === "printed" ? own.code : driven(own.code, test, own.language, word);
+  const result = await sandboxes.programs.run({ ...own, code }, signal);
+  const reason = reasonOf(test, result, word);
+  return { result, reason, ...(test.kind === "asserted" && { within: true }) };
 }
 
 /** The failure with the program's own line, if it has one there. */

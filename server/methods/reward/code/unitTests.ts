@@ -6,7 +6,7 @@ import type { RolloutRecord } from "../../../core/rollouts.ts";
 import type { TermValue, TextSpans } from "../../../core/slots/reward.ts";
 import type { RewardTerm } from "../../../core/reward.ts";
 import { openSandbox } from "../../../lib/sandbox/openSandbox.ts";
-import type { Sandbox } from "../../../lib/sandbox/sandbox.ts";
+import type { Sandboxes } from "./exchange.ts";
 import { failure } from "../perRow.ts";
 import { lineSpans, programOf, type Program } from "./program.ts";
 import { runTest, type Tested } from "./runTest.ts";
@@ -72,7 +72,10 @@ const cutTo = (text: string, most: number): string => (text.length > most ? `${t
 
 const criterionOf = (test: UnitTest, one: Tested | undefined, k: number) => ({
   name: `test ${k + 1}`,
-  text: cutTo(described(test), 160) + (one?.reason === undefined ? "" : `: ${cutTo(one.reason, 360)}`),
+  text:
+    cutTo(described(test), 160) +
+    (one?.reason === undefined ? "" : `: ${cutTo(one.reason, 360)}`) +
+    (one?.within === true ? " (graded by the program's own process)" : ""),
   points: 1,
   met: one === undefined ? null : one.passed ? 1 : 0,
 });
@@ -106,7 +109,7 @@ function spansOf(program: Program, done: readonly Tested[]): TextSpans {
 }
 
 async function judged(
-  sandbox: Sandbox,
+  sandboxes: Sandboxes,
   { task, response }: RolloutRecord,
   options: Params,
   signal: AbortSignal | undefined,
@@ -131,14 +134,15 @@ async function judged(
     .filter((code) => typeof code === "string" && code !== "")
     .join("\n");
   const limits = { ...options, before, lines: options.lines && program.language === "python" };
-  const done = await tested(tests, options.value, (test) => runTest(sandbox, program, test, limits, signal));
+  const done = await tested(tests, options.value, (test) => runTest(sandboxes, program, test, limits, signal));
   const passed = done.filter((one) => one.passed).length;
+  const within = done.filter((one) => one.within).length;
   return {
     kind: "value",
     value: valueOf(options.value, done, tests.length),
     spans: spansOf(program, done),
     criteria: tests.slice(0, mostShown).map((test, k) => criterionOf(test, done[k], k)),
-    components: { passed, tests: tests.length },
+    components: { passed, tests: tests.length, ...(within > 0 && { own_process: within }) },
   };
 }
 
@@ -174,10 +178,10 @@ export const unitTests = rewardTerm({
   range: ({ value }) => (value === "all" || value === "fraction" ? [0, 1] : [-1, 1]),
   params,
   create: (options): RewardTerm => {
-    let sandbox: Sandbox | undefined;
+    let sandboxes: Sandboxes | undefined;
     return {
       score: (batch, { signal }) => {
-        const own = (sandbox ??= openSandbox());
+        const own = (sandboxes ??= { programs: openSandbox(), judges: openSandbox("auto", "judges") });
         return Promise.all(
           batch.records.map((record) =>
             judged(own, record, options, signal).catch((error: unknown) => {
@@ -188,8 +192,8 @@ export const unitTests = rewardTerm({
         );
       },
       async close() {
-        await sandbox?.close();
-        sandbox = undefined;
+        await Promise.all([sandboxes?.programs.close(), sandboxes?.judges.close()]);
+        sandboxes = undefined;
       },
     };
   },

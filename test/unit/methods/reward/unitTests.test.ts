@@ -13,8 +13,8 @@ import { batchOf, made } from "../../support.ts";
 
 await sandboxProcess();
 // Terms close theirs; the threads stay until the last one has closed.
-const kept = openSandbox();
-after(() => kept.close());
+const kept = [openSandbox(), openSandbox("auto", "judges")];
+after(() => Promise.all(kept.map((one) => one.close())));
 
 const context: RewardContext = {
   clock: { step: 0, stageStep: 0 },
