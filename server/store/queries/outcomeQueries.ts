@@ -138,7 +138,9 @@ export class OutcomeQueries {
   }
 
   /** As many as there were: a run that finds fewer than it was asked for says so once. */
-  private prompts({ id, config }: RunState): number | null {
+  private prompts({ id, config, origin }: RunState): number | null {
+    // What another trainer asked is not in a config that was converted from its own.
+    if (origin !== null) return null;
     const fewer = row<{ message: string }>(
       this.statements
         .of("SELECT message FROM event WHERE run = ? AND name = 'few-held-out' ORDER BY attempt DESC LIMIT 1")

@@ -17,6 +17,7 @@ import { runFolder } from "../files.ts";
 import { isFull } from "../drivers/fullDisk.ts";
 import { row, rows, type Statements } from "../drivers/statements.ts";
 import type { RunState } from "../ingest/runState.ts";
+import { isHeldOut } from "../imported/heldOut.ts";
 import { groupTallies } from "./groupTallies.ts";
 import type { MetricQueries } from "./metricQueries.ts";
 import type { OutcomeQueries } from "./outcomeQueries.ts";
@@ -24,7 +25,7 @@ import type { RecordQueries } from "./recordQueries.ts";
 import { effective, type RunQueries } from "./runQueries.ts";
 
 /** Grows when a rule changes: what was kept by an earlier one is found again. */
-const rules = 5;
+const rules = 6;
 /** Steps whose metrics are read at once. */
 const stretch = 16_384;
 /** Timelines of runs that are held, so that a live run's next step costs no more than a step. */
@@ -183,6 +184,8 @@ export class VerdictQueries {
   /** What words are made of: the series have been read by the timeline, and most verdicts ask for neither groups nor failures. */
   private record(run: RunState, to: number): VerdictRecord {
     const groups = (): readonly GroupTally[] => groupTallies(this.statements, run.id, to - lately, to);
+    const heldOut = (): readonly string[] =>
+      run.origin === null ? [] : this.metrics.names({ run: run.id }).names.filter(isHeldOut);
     const failures = (): readonly RewardFailure[] => this.outcomes.failures(run.id).slice(0, mostFailures);
     return {
       ...this.head(run),
@@ -190,6 +193,9 @@ export class VerdictQueries {
       stages: [],
       series: {},
       evaluations: this.records.evaluations({ run: run.id }).evaluations,
+      get heldOut() {
+        return heldOut();
+      },
       get groups() {
         return groups();
       },
