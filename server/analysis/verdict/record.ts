@@ -22,6 +22,8 @@ export interface VerdictRecord {
   readonly groups: readonly GroupTally[];
   /** What reward terms failed with, the most frequent first. */
   readonly failures: readonly RewardFailure[];
+  /** No step is to come: what is too early to say stays unsaid. */
+  readonly ended?: boolean;
   /** Another trainer made the run. */
   readonly imported: boolean;
 }

@@ -70,7 +70,8 @@ const noSpread = ({ moment }: VerdictView): string =>
   `The rewards of a group are equal: their standard deviation over the step is ${formatNumber(moment.now("reward/total/std").mean)}.`;
 
 function missing({ finding, moment, record }: VerdictView): string | null {
-  if (finding.kind === "no-held-out")
+  if (finding.kind === "few-steps") return null;
+  if (["no-held-out", "no-evaluation"].includes(finding.kind))
     return record.evaluations.length > 0
       ? "A second evaluation, after training, would tell."
       : "Held-out results before and after training would tell (`evaluation`; verl `test_freq`, TRL `eval_strategy`).";

@@ -5,6 +5,7 @@ import type { Verdict } from "../../../../shared/run/verdict.ts";
 import type { Finding } from "../finding.ts";
 import type { GoldFall } from "../gold.ts";
 import { teaching } from "../alarms/starved.ts";
+import { window } from "../trail.ts";
 import type { VerdictView } from "../view.ts";
 import { changeText, intervalText, measureName, share } from "./numbers.ts";
 
@@ -126,7 +127,9 @@ function tooEarly(view: VerdictView): string {
 
 function cannotTell(view: VerdictView): string {
   const { finding, moment } = view;
-  if (finding.kind === "no-held-out") {
+  if (finding.kind === "few-steps")
+    return `Cannot tell: ${moment.count === 1 ? "1 step has" : `${moment.count} steps have`} metrics, and trends show from ${window} on`;
+  if (["no-held-out", "no-evaluation"].includes(finding.kind)) {
     const reward =
       moment.start("reward/total").mean < moment.now("reward/total").mean ? "rises" : "does not rise";
     return `Cannot tell: the training reward ${reward}, and ${noComparison(view)}`;
@@ -137,8 +140,9 @@ function cannotTell(view: VerdictView): string {
 }
 
 /** Why there are no two held-out results to compare. */
-function noComparison({ record: { evaluations, heldOut = [] } }: VerdictView): string {
+function noComparison({ record: { evaluations, imported, heldOut = [] } }: VerdictView): string {
   const [only] = evaluations;
+  if (only?.role === "first" && !imported) return "held-out tasks were evaluated before training alone";
   if (only !== undefined) return `held-out tasks were evaluated once, after step ${only.step}`;
   return heldOut.length === 0
     ? "there is no held-out score"
