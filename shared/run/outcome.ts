@@ -41,6 +41,10 @@ export interface RunFacts {
   /** Whether some gradient was not 0; null: none was recorded. */
   readonly moved: boolean | null;
   readonly rollouts: number;
+  /** Over these steps, shares of the groups without a right answer and of the responses that were truncated, and at how many tokens. */
+  readonly wrong?: number | null;
+  readonly truncated?: number | null;
+  readonly limit?: number | null;
   /** By term, the rollouts on which it failed. */
   readonly failed: Readonly<Record<string, number>>;
   /** The most frequent first. */
@@ -76,12 +80,25 @@ function nothingTrained(facts: RunFacts): RunWarning | null {
   };
 }
 
-function whyNothing({ admitted, rollouts, failed, failures }: RunFacts): string | null {
-  if (admitted === 0) return "no group was admitted";
+function whyNothing(facts: RunFacts): string | null {
+  const { admitted, rollouts, failed, failures } = facts;
   const worst = worstTerm(failed);
-  return worst === null || worst.count < rollouts * mostRewards
-    ? null
-    : `\`${worst.term}\` failed on ${of(worst.count, rollouts)}${said(worst.term, failures)}`;
+  if (worst !== null && worst.count >= rollouts * mostRewards)
+    return `\`${worst.term}\` failed on ${of(worst.count, rollouts)}${said(worst.term, failures)}`;
+  if (admitted !== 0) return null;
+  const cause = whyRejected(facts);
+  return cause === null ? "no group was admitted" : `no group was admitted, ${cause}`;
+}
+
+/** Shares from which on they are the cause. */
+const nearlyAll = 0.9;
+
+function whyRejected({ wrong = null, truncated = null, limit = null }: RunFacts): string | null {
+  if (truncated !== null && truncated >= nearlyAll)
+    return `and ${formatFraction(truncated)} of responses were truncated${limit === null ? "" : ` at ${plural(limit, "token")}`}. Raise \`rollout.max_tokens\``;
+  return wrong !== null && wrong >= nearlyAll
+    ? `since in ${formatFraction(wrong)} of groups no answer was right. Begin with easier tasks, or with a warm-up (a stage of \`kind: sft\`)`
+    : null;
 }
 
 function rewardsFailed({ rollouts, failed, failures }: RunFacts): RunWarning | null {

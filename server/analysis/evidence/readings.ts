@@ -11,7 +11,7 @@ import { quickFix } from "./quickFix.ts";
 import { endOfLine, holding, rangeOf, type Text } from "./place.ts";
 import type { DiagnosticSighting } from "./kind.ts";
 import type { MetricPoints, RunRecord } from "./record.ts";
-import { RunView } from "./view.ts";
+import { cut, type RunView } from "./view.ts";
 
 export interface Readings {
   readonly diagnostics: readonly EvidenceDiagnostic[];
@@ -130,9 +130,11 @@ function hoverOf({ view }: RunSightings, held: readonly RunSighting[], key: stri
 export function lastRunOf(summary: RunSummary, record: RunRecord | null): LastRun {
   const { id, name, status, step, steps, stage } = summary;
   const own = record?.summary.id === id ? record : null;
-  const view = own === null ? undefined : new RunView(own, Number.POSITIVE_INFINITY);
+  const span = own === null ? null : spanNamed(own, stage);
   const perStep = (metric: string): number | null => {
-    const values = view === undefined ? [] : finite(view.points(metric)).slice(-50);
+    const points = span === null ? undefined : own?.series[metric];
+    if (points === undefined || span === null) return null;
+    const values = finite(cut(points, span.from, span.to)).slice(-50);
     return values.length === 0 ? null : median(values);
   };
   return {
@@ -146,6 +148,13 @@ export function lastRunOf(summary: RunSummary, record: RunRecord | null): LastRu
     secondsPerStep: perStep("time/total"),
     tokensPerStep: perStep("tokens/generated"),
   };
+}
+
+/** Of a stage of any kind; null: the record was made before it began, and what it has is of others. */
+function spanNamed({ stages }: RunRecord, name: string | null): { from: number; to: number } | null {
+  const at = stages.findLastIndex((stage) => stage.name === name);
+  if (at < 0) return stages.length === 0 ? { from: 0, to: Number.POSITIVE_INFINITY } : null;
+  return { from: stages[at]!.step, to: stages[at + 1]?.step ?? Number.POSITIVE_INFINITY };
 }
 
 /** What evaluations say where there are several, else the reward. */

@@ -115,7 +115,7 @@ function spansOf({ stages, summary }: RunRecord): StageSpan[] {
   );
 }
 
-function cut({ steps, values }: MetricPoints, from: number, to: number): MetricPoints {
+export function cut({ steps, values }: MetricPoints, from: number, to: number): MetricPoints {
   let [begin, end] = [0, steps.length];
   while (begin < end && steps[begin]! < from) begin++;
   while (end > begin && steps[end - 1]! >= to) end--;

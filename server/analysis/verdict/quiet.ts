@@ -1,6 +1,6 @@
 /** The verdict where nothing is wrong: held-out results against those before training. */
 import type { Quiet } from "./finding.ts";
-import { negligible } from "./heldOut.ts";
+import { isShare, negligible } from "./heldOut.ts";
 import type { Moment } from "./moment.ts";
 import { window } from "./trail.ts";
 
@@ -29,7 +29,7 @@ export function quiet(moment: Moment, step: number, { steps }: Plan): Quiet {
   if (comparison.interval === null) return found("cannot tell", "no-tasks");
   const { low, high } = comparison.interval;
   if (low > 0) return found("learning", "held-out", firstGain(moment));
-  if (low >= -negligible && high <= negligible) return found("flat", "held-out");
+  if (isShare(comparison) && low >= -negligible && high <= negligible) return found("flat", "held-out");
   const until = steps === null ? 2 * window : early * (steps - moment.begin);
   return found(moment.count < until ? "too early" : "cannot tell", "wide");
 }

@@ -16,10 +16,14 @@ export interface VerdictRecord {
   readonly series: Readonly<Record<string, MetricPoints>>;
   /** With `results`, where the log has them. */
   readonly evaluations: readonly EvaluationRow[];
+  /** Names under which another trainer recorded held-out results, comparable or not. */
+  readonly heldOut?: readonly string[];
   /** Of the last steps, by step and arm. */
   readonly groups: readonly GroupTally[];
   /** What reward terms failed with, the most frequent first. */
   readonly failures: readonly RewardFailure[];
+  /** No step is to come: what is too early to say stays unsaid. */
+  readonly ended?: boolean;
   /** Another trainer made the run. */
   readonly imported: boolean;
 }

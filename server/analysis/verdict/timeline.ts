@@ -7,7 +7,7 @@ import { alarms } from "./alarms/index.ts";
 import { factsOf } from "./facts.ts";
 import type { Alarmed, Finding, Sign } from "./finding.ts";
 import { goldFall } from "./gold.ts";
-import { compare } from "./heldOut.ts";
+import { compare, measureOf } from "./heldOut.ts";
 import { Moment } from "./moment.ts";
 import { quiet } from "./quiet.ts";
 import type { VerdictRecord } from "./record.ts";
@@ -32,8 +32,6 @@ export class Timeline {
   readonly spans: FindingSpan[] = [];
   private alarm: Alarmed | null = null;
   private seen: { readonly sign: Sign | null; readonly count: number } = { sign: null, count: 0 };
-  private first: EvaluationRow | undefined;
-  private looks = 0;
   /** Evaluations that have been read. */
   private read = 0;
 
@@ -46,7 +44,8 @@ export class Timeline {
     const readers = Object.entries(recorded.series).map(
       ([name, points]) => [name, new Reader(points)] as const,
     );
-    const evaluations = recorded.evaluations.filter(({ metrics }) => "eval/pass@1" in metrics);
+    const measure = measureOf(recorded.evaluations);
+    const evaluations = recorded.evaluations.filter(({ metrics }) => measure in metrics);
     for (const step of trainingSteps(recorded, this.head.imported)) {
       if (step > to) break;
       const values = new Map(
@@ -57,7 +56,7 @@ export class Timeline {
       );
       this.moment.add(step, values);
       while (this.read < evaluations.length && evaluations[this.read]!.step <= step) {
-        this.evaluate(evaluations[this.read++]!);
+        this.evaluate(evaluations.slice(0, ++this.read));
         this.moment.goldFall = goldFall(evaluations.slice(0, this.read), this.moment.facts.gold);
       }
       this.note(step, this.find(step));
@@ -65,11 +64,12 @@ export class Timeline {
     return this;
   }
 
-  private evaluate(evaluation: EvaluationRow): void {
-    this.first ??= evaluation;
-    if (evaluation === this.first) return;
-    this.looks += 1;
-    const found = compare(this.first, evaluation, this.looks, this.moment.facts.asked);
+  /** @param made all so far */
+  private evaluate(made: readonly EvaluationRow[]): void {
+    const [first, later] = [made[0]!, made.at(-1)!];
+    const look = made.length - 1;
+    if (look === 0) return;
+    const found = compare(first, later, look, this.moment.facts.asked, made);
     if (found !== null) this.moment.comparisons.push(found);
   }
 

@@ -1,5 +1,6 @@
 /** A run's verdict in words, of what is recorded up to a step. Pure; rollouts and what fixes would do are added by its caller. */
 import type { Verdict, VerdictBrief, VerdictSpan } from "../../../shared/run/verdict.ts";
+import type { Finding } from "./finding.ts";
 import { fixesOf } from "./fixes.ts";
 import type { VerdictRecord } from "./record.ts";
 import { reliabilityOf } from "./reliability.ts";
@@ -24,11 +25,15 @@ export const briefOf = ({ state, label, since, headline }: Verdict): VerdictBrie
   headline,
 });
 
+/** Of a run that has ended nothing is awaited. */
+const closed = (finding: Finding): Finding =>
+  finding.state === "too early" ? { ...finding, state: "cannot tell" } : finding;
+
 /** null before the first training step. */
 export function verdictOf(record: VerdictRecord, { moment, spans }: Timeline): Verdict | null {
   const last = spans.at(-1);
   if (last === undefined) return null;
-  const { finding } = last;
+  const finding = record.ended === true ? closed(last.finding) : last.finding;
   const evaluations = record.evaluations.filter(({ step }) => step <= last.to);
   const [first, later] = [evaluations[0], evaluations.at(-1)];
   const heldOut =
@@ -45,10 +50,10 @@ export function verdictOf(record: VerdictRecord, { moment, spans }: Timeline): V
     cause:
       finding.term === null
         ? null
-        : { term: finding.term, key: `reward.terms.${finding.term}`, shown: false },
+        : { term: finding.term, key: `reward.terms.${finding.term}`, shown: finding.state === "failing" },
     rollouts: [],
     fixes: fixesOf(view),
     reliability: reliabilityOf(finding.state),
-    timeline: spans.map(spanOf),
+    timeline: [...spans.slice(0, -1), { ...last, finding }].map(spanOf),
   };
 }

@@ -15,7 +15,7 @@ import {
 import { taskTree } from "../../../shared/run/taskTree.ts";
 import { print, printJson } from "../command.ts";
 import { matrixText } from "../text/matrixText.ts";
-import { verdictLines } from "../text/verdictText.ts";
+import { messageBeside, verdictLines } from "../text/verdictText.ts";
 import { everythingOf, runJson, type KnownRun } from "./everythingOf.ts";
 import { ofRun, type Options } from "./ofRun.ts";
 
@@ -55,7 +55,7 @@ function describe({ run, verdict }: KnownRun): string[] {
   const last = run.checkpoints.at(-1);
   return [
     `${run.id}  ${stateWord(run)}  ${progressRatio(run)}${run.stage === null ? "" : `  ${run.stage}`}`,
-    ...(run.message === null ? [] : [run.message]),
+    ...messageBeside(run.message, verdict),
     ...(verdict === null ? [] : verdictLines(verdict)),
     ...(run.damaged ?? []).filter((text) => text !== run.message).map((text) => `damaged     ${text}`),
     `config      ${run.file}`,

@@ -1,6 +1,6 @@
 /** The lines of `gradus run` that stay: the same in a terminal and in a file. */
 import { resolve } from "node:path";
-import { verdictLines } from "./verdictText.ts";
+import { messageBeside, verdictLines } from "./verdictText.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { colours } from "./colours.ts";
 import { complain, print, printJson } from "../command.ts";
@@ -74,7 +74,7 @@ export function summaryLines(line: LineOf<"summary">, course: readonly string[] 
         : colours.yellow(line.status);
   return [
     `${status} after ${line.steps} steps, ${duration(line.seconds)}`,
-    ...(line.message === null || line.message === "" ? [] : [`  ${visibleText(line.message)}`]),
+    ...messageBeside(line.message, line.verdict ?? null).map((text) => `  ${visibleText(text)}`),
     ...course,
     ...(names.length === 0 ? [] : ["held-out, before → after:"]),
     ...names.flatMap((name) => change(name, line.evaluation.first, line.evaluation.last)),

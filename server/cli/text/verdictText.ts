@@ -38,3 +38,7 @@ export function verdictLines({
     ...rest.map((line) => `  ${visibleText(line)}`),
   ];
 }
+
+/** What became of a run, where its verdict does not say that already. */
+export const messageBeside = (message: string | null, verdict: Pick<Verdict, "headline"> | null): string[] =>
+  message === null || message === "" || verdict?.headline.includes(message) === true ? [] : [message];

@@ -91,11 +91,13 @@ export class Verdicts {
   /** Whether the push towards the term is gone when the steps since it began are scored without it. */
   private async isShown(
     run: string,
-    { cause, since, step: to }: Verdict,
+    { state, cause, since, step: to }: Verdict,
     steps: readonly number[],
   ): Promise<boolean> {
     const term = cause?.term ?? null;
     if (term === null) return false;
+    // A term that fails is what has failed.
+    if (state === "failing") return true;
     const looked = sampleOf(
       steps.filter((step) => step >= (since ?? 0)),
       causeSteps,

@@ -13,6 +13,7 @@ import { mirrorPath, newRunId, runsFolder } from "../files.ts";
 import { dataNotes, type DataNotes } from "./dataNotes.ts";
 import { importedBefore } from "./importedBefore.ts";
 import { findOutput, type TrainerOutput } from "./findOutput.ts";
+import { HeldOutRecords } from "./heldOut.ts";
 import type { ImportRequest, PulledMirror } from "./importRequest.ts";
 import type { ImportSummary } from "./importSummary.ts";
 import { placeFiles, type PlacedFiles, type PlacedSource } from "./placeFiles.ts";
@@ -221,8 +222,12 @@ function writeLog(
   log.commit(-1);
   const begin = Math.min(...times.keys());
   commit(log, begin, { kind: "stage", step: begin, index: 0, name: "rl", stage_kind: "rl" });
-  for (const { step, values } of metrics.steps)
-    commit(log, step, { kind: "metrics", step, time: (times.get(step) ?? last) * 1000, values });
+  const heldOut = new HeldOutRecords();
+  for (const { step, values } of metrics.steps) {
+    const time = (times.get(step) ?? last) * 1000;
+    commit(log, step, { kind: "metrics", step, time, values });
+    for (const record of heldOut.of(step, time, values)) commit(log, step, record);
+  }
   for (const record of placed.records) commit(log, record.step, record);
   commit(log, lastStep, {
     kind: "end",

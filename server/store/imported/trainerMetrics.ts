@@ -3,6 +3,7 @@ import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { DumpTrainer } from "../../../shared/run/origin.ts";
 import { parseJson, type WireNumber } from "../../../shared/rollouts/rollouts.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
+import { isHeldOut } from "./heldOut.ts";
 import { named } from "./metricNames.ts";
 import type { LoggedRewards } from "./rewardWeights.ts";
 import { textLines } from "../../lib/textLines.ts";
@@ -37,7 +38,7 @@ function verlMetrics(file: string): TrainerMetrics {
     const entry = objectOf(line);
     const [step, data] = [entry?.["step"], entry?.["data"]];
     if (typeof step !== "number" || !Number.isInteger(step) || !isObject(data)) continue;
-    heldOut ||= Object.keys(data).some((name) => name.startsWith("val-"));
+    heldOut ||= Object.keys(data).some(isHeldOut);
     steps.set(step, { ...steps.get(step), ...named("verl", data) });
   }
   return { steps: ascending(steps), heldOut };

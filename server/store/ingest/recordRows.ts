@@ -206,7 +206,8 @@ export class RecordRows {
       record.results === undefined ? null : JSON.stringify(record.results),
     );
     if (record.role === "first") run.first = metrics;
-    if (record.role === "last") run.last = metrics;
+    // Another trainer does not say which evaluation is its last: so far it is this one.
+    if (record.role === "last" || (record.role === "periodic" && run.origin !== null)) run.last = metrics;
     const pass = record.metrics["eval/pass@1"];
     if (pass !== undefined)
       run.headline = JSON.stringify({ ...JSON.parse(run.headline), "eval/pass@1": pass });

@@ -1,5 +1,6 @@
 /** What reward terms failed with, and what a run that has ended came to. */
 import type { JsonObject } from "../../../shared/lib/json.ts";
+import { meanOrNull } from "../../../shared/lib/mean.ts";
 import { isSettled } from "../../../shared/protocol/runStatus.ts";
 import { readFailure, readFailureEvent } from "../../../shared/rollouts/failureText.ts";
 import {
@@ -115,8 +116,11 @@ export class OutcomeQueries {
 
   private facts(run: RunState): RunFacts {
     const { id } = run;
-    const names = ["groups/drawn", "tokens/trained", "groups/admitted", "update/grad_norm"] as const;
-    const [drawn, trained, admitted, norms] = this.metrics.whole(id, names, -1);
+    const names = [
+      ...(["groups/drawn", "tokens/trained", "groups/admitted", "update/grad_norm"] as const),
+      ...(["groups/all_wrong", "rollout/truncated"] as const),
+    ];
+    const [drawn, trained, admitted, norms, wrong, truncated] = this.metrics.whole(id, names, -1);
     const rolledOut = drawn!.steps.length > 0;
     // A warm-up that trained does not make up for rewards that trained nothing.
     const counted = new Set(rolledOut ? drawn!.steps : trained!.steps);
@@ -130,6 +134,9 @@ export class OutcomeQueries {
       admitted: admitted!.steps.length === 0 ? null : total(own(admitted!)),
       moved: gradients.length === 0 ? null : gradients.some((norm) => norm !== 0),
       rollouts: this.rollouts(id),
+      wrong: meanOrNull(own(wrong!).filter(Number.isFinite)),
+      truncated: meanOrNull(own(truncated!).filter(Number.isFinite)),
+      limit: limitOf(run),
       failed: this.failed(id),
       failures: this.failures(id).slice(0, mostFailures),
       evaluations: this.records.evaluations({ run: id }).evaluations,
@@ -138,7 +145,9 @@ export class OutcomeQueries {
   }
 
   /** As many as there were: a run that finds fewer than it was asked for says so once. */
-  private prompts({ id, config }: RunState): number | null {
+  private prompts({ id, config, origin }: RunState): number | null {
+    // What another trainer asked is not in a config that was converted from its own.
+    if (origin !== null) return null;
     const fewer = row<{ message: string }>(
       this.statements
         .of("SELECT message FROM event WHERE run = ? AND name = 'few-held-out' ORDER BY attempt DESC LIMIT 1")
@@ -149,6 +158,12 @@ export class OutcomeQueries {
     const asked = valueAt(resolved, ["evaluation", "prompts"]);
     return found !== null ? Number(found[0]) : typeof asked === "number" ? asked : null;
   }
+}
+
+function limitOf({ config }: RunState): number | null {
+  const resolved: JsonObject = JSON.parse(config);
+  const limit = valueAt(resolved, ["rollout", "max_tokens"]);
+  return typeof limit === "number" ? limit : null;
 }
 
 const total = (values: ArrayLike<number>): number =>

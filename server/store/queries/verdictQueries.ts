@@ -17,6 +17,7 @@ import { runFolder } from "../files.ts";
 import { isFull } from "../drivers/fullDisk.ts";
 import { row, rows, type Statements } from "../drivers/statements.ts";
 import type { RunState } from "../ingest/runState.ts";
+import { isHeldOut } from "../imported/heldOut.ts";
 import { groupTallies } from "./groupTallies.ts";
 import type { MetricQueries } from "./metricQueries.ts";
 import type { OutcomeQueries } from "./outcomeQueries.ts";
@@ -24,7 +25,7 @@ import type { RecordQueries } from "./recordQueries.ts";
 import { effective, type RunQueries } from "./runQueries.ts";
 
 /** Grows when a rule changes: what was kept by an earlier one is found again. */
-const rules = 5;
+const rules = 6;
 /** Steps whose metrics are read at once. */
 const stretch = 16_384;
 /** Timelines of runs that are held, so that a live run's next step costs no more than a step. */
@@ -100,7 +101,8 @@ export class VerdictQueries {
     const kept = settled ? this.kept(run.id, at) : undefined;
     if (kept !== undefined) return kept;
     const until = readable(run);
-    const steps = run.step < 0 ? null : verdictOf(this.record(run, until), this.timeline(run, until));
+    const steps =
+      run.step < 0 ? null : verdictOf(this.record(run, until, settled), this.timeline(run, until));
     const ended = settled ? endedVerdict(steps, { ...run, warnings }) : null;
     const brief = ended ?? (steps === null ? null : briefOf(steps));
     if (settled) {
@@ -133,9 +135,8 @@ export class VerdictQueries {
     if (to === undefined && this.runs.statusOf(run) === "reading") return { verdict: null };
     const until = Math.min(to ?? run.step, readable(run));
     const timeline = to === undefined ? this.timeline(run, until) : this.filled(run, this.fresh(run), until);
-    const record = this.record(run, until);
-    const verdict = verdictOf(record, timeline);
     const whole = to === undefined && isSettled(run.status);
+    const verdict = verdictOf(this.record(run, until, whole), timeline);
     const ended = whole ? endedVerdict(verdict, { ...run, warnings: this.outcomes.warnings(run) }) : null;
     const over = ended ?? (to === undefined ? this.stalled(run) : null);
     const told = over === null ? verdict : { ...(verdict ?? empty(run)), ...over };
@@ -181,15 +182,21 @@ export class VerdictQueries {
   }
 
   /** What words are made of: the series have been read by the timeline, and most verdicts ask for neither groups nor failures. */
-  private record(run: RunState, to: number): VerdictRecord {
+  private record(run: RunState, to: number, ended: boolean): VerdictRecord {
     const groups = (): readonly GroupTally[] => groupTallies(this.statements, run.id, to - lately, to);
+    const heldOut = (): readonly string[] =>
+      run.origin === null ? [] : this.metrics.names({ run: run.id }).names.filter(isHeldOut);
     const failures = (): readonly RewardFailure[] => this.outcomes.failures(run.id).slice(0, mostFailures);
     return {
       ...this.head(run),
       step: to,
+      ended,
       stages: [],
       series: {},
       evaluations: this.records.evaluations({ run: run.id }).evaluations,
+      get heldOut() {
+        return heldOut();
+      },
       get groups() {
         return groups();
       },

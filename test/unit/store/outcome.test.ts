@@ -50,6 +50,18 @@ describe("the rules", () => {
       /^Nothing was trained in the 20 steps with rollouts: no group was admitted\.$/,
     );
     assert.match(said({ trained: null, admitted: 0 }), /no group was admitted/);
+    assert.match(
+      said({ trained: 0, admitted: 0, wrong: 1, truncated: 1, limit: 16 }),
+      /: no group was admitted, and 100 % of responses were truncated at 16 tokens\. Raise `rollout\.max_tokens`\.$/,
+    );
+    assert.match(
+      said({ trained: 0, admitted: 0, wrong: 0.95, truncated: 0.5, limit: 16 }),
+      /since in 95 % of groups no answer was right\. Begin with easier tasks, or with a warm-up/,
+    );
+    assert.match(
+      said({ trained: 0, admitted: 0, failed: { bad: 320 }, failures: [failure] }),
+      /: `bad` failed on all 320 rollouts/,
+    );
     assert.match(said({ moved: false }), /every gradient was 0/);
     assert.match(
       said({ trained: 0, admitted: 80, failed: { bad: 300 }, failures: [failure] }),

@@ -1,6 +1,7 @@
 /** The policy has become worse at the task than before it was rewarded. */
 import type { Alarm } from "../finding.ts";
 import type { Moment } from "../moment.ts";
+import { negligible } from "../heldOut.ts";
 import { beyondNoise, takeover } from "../takeover.ts";
 import { movedBy, window } from "../trail.ts";
 
@@ -27,8 +28,11 @@ function kindOf(moment: Moment): "held-out" | "degenerate" | "training" | null {
 /** Fewer tasks with a right answer among several are no loss where answers are right more often: the policy is surer. */
 function isWorse({ comparison }: Moment): boolean {
   if (comparison === undefined) return false;
-  const { interval, solved, before, after } = comparison;
-  return (interval?.high ?? 1) < 0 || (after <= before && (solved?.high ?? 1) < 0);
+  const { interval, solved, before, after, tasks } = comparison;
+  // A curve without tasks is measured finely: what it loses must be worth a word.
+  return (
+    (interval?.high ?? 1) < (tasks === null ? -negligible : 0) || (after <= before && (solved?.high ?? 1) < 0)
+  );
 }
 
 /** Hardly any choice is left in what it writes, and what it writes is right less often: no curriculum does that. */

@@ -1,8 +1,9 @@
 /** What explains a verdict in at most three sentences, and what speaks against it. */
 import { formatFraction, formatNumber, plural } from "../../../../shared/lib/format.ts";
+import { leastCurve } from "../heldOut.ts";
 import type { VerdictView } from "../view.ts";
 import { narrower } from "./label.ts";
-import { heldOutText, intervalText, movedText, sentence } from "./numbers.ts";
+import { heldOutText, intervalText, measureName, movedText, sentence, sourcesText } from "./numbers.ts";
 
 const most = 3;
 
@@ -16,9 +17,11 @@ function heldOutDetail(view: VerdictView): string | null {
   const { state } = view.finding;
   const text = heldOutText(view, saysPass.has(state) ? ["eval/pass@1"] : []);
   const interval = saysInterval.has(state) ? null : intervalText(view);
+  const sources = view.record.imported ? sourcesText(view) : null;
   const parts = [
+    ...(sources === null ? [] : [sources]),
     ...(text === null ? [] : [`held-out ${text}`]),
-    ...(interval === null ? [] : [`pass@1 changed by ${interval} (95 %, all looks)`]),
+    ...(interval === null ? [] : [`${measureName(view)} changed by ${interval} (95 %, all looks)`]),
   ];
   return parts.length === 0 ? null : sentence(parts.join("; "));
 }
@@ -66,10 +69,15 @@ function byArm({ record }: VerdictView): string | null {
 const noSpread = ({ moment }: VerdictView): string =>
   `The rewards of a group are equal: their standard deviation over the step is ${formatNumber(moment.now("reward/total/std").mean)}.`;
 
-function missing({ finding, moment }: VerdictView): string | null {
-  if (finding.kind === "no-held-out")
-    return "Held-out results before and after training would tell (`evaluation`; verl `test_freq`, TRL `eval_strategy`).";
+function missing({ finding, moment, record }: VerdictView): string | null {
+  if (finding.kind === "few-steps") return null;
+  if (["no-held-out", "no-evaluation"].includes(finding.kind))
+    return record.evaluations.length > 0
+      ? "A second evaluation, after training, would tell."
+      : "Held-out results before and after training would tell (`evaluation`; verl `test_freq`, TRL `eval_strategy`).";
   const tasks = moment.comparison?.tasks ?? null;
+  if (finding.kind === "no-tasks")
+    return `From ${leastCurve} evaluations on, how far neighbours differ tells what chance does.`;
   if (tasks === null) return null;
   const interval = moment.comparison?.interval ?? null;
   const half = interval === null ? 0 : (interval.high - interval.low) / 2;

@@ -5,8 +5,9 @@ import type { Verdict } from "../../../../shared/run/verdict.ts";
 import type { Finding } from "../finding.ts";
 import type { GoldFall } from "../gold.ts";
 import { teaching } from "../alarms/starved.ts";
+import { window } from "../trail.ts";
 import type { VerdictView } from "../view.ts";
-import { intervalText, share } from "./numbers.ts";
+import { changeText, intervalText, measureName, share } from "./numbers.ts";
 
 export function labelOf({ state, since, term }: Finding): string {
   switch (state) {
@@ -47,16 +48,13 @@ export function headlineOf(view: VerdictView): string {
     case "learning":
       return learningHeadline(view);
     case "flat":
-      return `Flat: held-out pass@1 is what it was before training, within 3 points (${passes(view)})`;
+      return `Flat: held-out pass@1 is what it was before training, within 3 points (${changeText(view)})`;
     case "too early":
       return tooEarly(view);
     case "cannot tell":
       return cannotTell(view);
   }
 }
-
-const passes = ({ moment: { comparison } }: VerdictView): string =>
-  comparison === undefined ? "–" : `${share(comparison.before)} → ${share(comparison.after)}`;
 
 function hackingHeadline({ finding, moment }: VerdictView): string {
   if (finding.kind === "any-answer")
@@ -97,7 +95,7 @@ function failingHeadline({ finding, moment, record }: VerdictView): string {
 
 function learningHeadline(view: VerdictView): string {
   const sharper = narrower(view);
-  return `Learning${sharper === null ? "" : ", sharper but not wider"}: held-out pass@1 rose ${passes(view)}`;
+  return `Learning${sharper === null ? "" : ", sharper but not wider"}: held-out ${measureName(view)} rose ${changeText(view)}`;
 }
 
 /** The largest k of pass@k, where it has not risen while pass@1 has. */
@@ -116,24 +114,40 @@ export function narrower({
   return { name: label, text: `${label} ${share(before)} → ${share(after)}` };
 }
 
-function tooEarly({ finding, moment, record }: VerdictView): string {
+function tooEarly(view: VerdictView): string {
+  const { finding, moment, record } = view;
   const { every } = moment.facts;
   if (finding.kind === "few-steps") return `Too early to say: ${moment.count} of the first 10 steps are done`;
   if (finding.kind === "no-evaluation") {
     const next = every === null ? record.steps - 1 : Math.min(record.steps, moment.begin + every) - 1;
     return `Too early to say: the first held-out results to compare come after step ${next}`;
   }
-  return `Too early to say: held-out pass@1 ${passes({ finding, moment, record, heldOut: null })}, which may be chance`;
+  return `Too early to say: held-out ${measureName(view)} ${changeText(view)}, which may be chance`;
 }
 
 function cannotTell(view: VerdictView): string {
   const { finding, moment } = view;
-  if (finding.kind === "no-held-out") {
+  if (finding.kind === "few-steps")
+    return `Cannot tell: ${moment.count === 1 ? "1 step has" : `${moment.count} steps have`} metrics, and trends show from ${window} on`;
+  if (["no-held-out", "no-evaluation"].includes(finding.kind)) {
     const reward =
       moment.start("reward/total").mean < moment.now("reward/total").mean ? "rises" : "does not rise";
-    return `Cannot tell: the training reward ${reward}, and there is no held-out score`;
+    return `Cannot tell: the training reward ${reward}, and ${noComparison(view)}`;
   }
   if (finding.kind === "no-tasks")
-    return `Cannot tell: held-out pass@1 ${passes(view)}, and the log does not say over how many tasks`;
-  return `Cannot tell: held-out pass@1 ${passes(view)}, a difference of ${intervalText(view) ?? "unknown size"}`;
+    return `Cannot tell: held-out ${measureName(view)} ${changeText(view)}, and the log does not say over how many tasks`;
+  return `Cannot tell: held-out ${measureName(view)} ${changeText(view)}, a difference of ${intervalText(view) ?? "unknown size"}`;
+}
+
+/** Why there are no two held-out results to compare. */
+function noComparison({ record: { evaluations, imported, heldOut = [] } }: VerdictView): string {
+  const [only] = evaluations;
+  if (only?.role === "first" && !imported) return "held-out tasks were evaluated before training alone";
+  if (only !== undefined) return `held-out tasks were evaluated once, after step ${only.step}`;
+  return heldOut.length === 0
+    ? "there is no held-out score"
+    : `what was recorded of held-out tasks cannot be compared (${heldOut
+        .slice(0, 2)
+        .map((one) => `\`${one}\``)
+        .join(", ")}${heldOut.length > 2 ? ", …" : ""})`;
 }

@@ -1,6 +1,7 @@
 /** Sentences of numbers that several verdicts say. */
 import { formatFraction, formatNumber, plural } from "../../../../shared/lib/format.ts";
 import { heldOutNames } from "../../../../shared/run/outcome.ts";
+import { isShare } from "../heldOut.ts";
 import { movedBy } from "../trail.ts";
 import type { VerdictView } from "../view.ts";
 
@@ -24,13 +25,44 @@ export function heldOutText({ heldOut, moment }: VerdictView, except: readonly s
     : `${changes.join(", ")}${tasks === null ? "" : ` (${plural(tasks, "task")})`}`;
 }
 
+const signed = (value: number): string => `${value < 0 ? "−" : "+"}${formatNumber(Math.abs(value))}`;
+
 /** "−1.2 to +4.8 points": the interval of the difference of pass@1. */
 export function intervalText({ moment }: VerdictView): string | null {
   const interval = moment.comparison?.interval ?? null;
   if (interval === null) return null;
+  if (moment.comparison !== undefined && !isShare(moment.comparison))
+    return `${signed(interval.low)} to ${signed(interval.high)}`;
   const points = (value: number): string => `${value < 0 ? "−" : "+"}${(Math.abs(value) * 100).toFixed(1)}`;
   return `${points(interval.low)} to ${points(interval.high)} points`;
 }
+
+/** "reward", of a run whose held-out results are rewards alone. */
+export const measureName = ({ moment: { comparison } }: VerdictView): string =>
+  comparison === undefined || isShare(comparison) ? "pass@1" : "reward";
+
+/** "41 % → 69 %", and over how many evaluations at either end. */
+export function changeText({ moment: { comparison } }: VerdictView): string {
+  if (comparison === undefined) return "–";
+  const { before, after, over } = comparison;
+  const said = isShare(comparison) ? share : formatNumber;
+  const means = over === 1 ? "" : `, means of the first and the last ${over} evaluations`;
+  return `${said(before)} → ${said(after)}${means}`;
+}
+
+/** "`gsm8k` 60 % → 72 %, `math` 31 % → 33 %": each source of data by itself; null where there is one. */
+export function sourcesText({ heldOut }: VerdictView): string | null {
+  if (heldOut === null) return null;
+  const { first, last } = heldOut;
+  const found = Object.keys(last.metrics).flatMap((name) => {
+    const source = /^eval\/(.+)\/pass@1$/.exec(name)?.[1];
+    return source === undefined || first.metrics[name] === undefined
+      ? []
+      : [`\`${source}\` ${share(first.metrics[name])} → ${share(last.metrics[name])}`];
+  });
+  return found.length < 2 ? null : `by source of data: ${found.slice(0, mostSources).join(", ")}`;
+}
+const mostSources = 6;
 
 interface Said {
   readonly metric: string;

@@ -10,6 +10,7 @@ import { estimatesOf, estimatorOf, type Estimates } from "../../../analysis/impo
 import { groupRecords, withAdvantage } from "../../../analysis/imported/groupRecords.ts";
 import { paceOf, type Pace } from "../../../analysis/verdict/pace.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
+import { HeldOutRecords, isHeldOut } from "../heldOut.ts";
 import type { Feed, FeedPart } from "./feed.ts";
 import type { FollowEvent } from "./remoteLooks.ts";
 import { rolloutRecord } from "./rolloutRecord.ts";
@@ -67,6 +68,7 @@ export class FeedRun {
   private began = Number.POSITIVE_INFINITY;
   private time = 0;
   private staged = false;
+  private readonly heldOut = new HeldOutRecords();
   /** When each step was written, in milliseconds, and what the program says that it took. */
   private readonly written = new Map<number, number>();
   private readonly clocks: number[] = [];
@@ -170,7 +172,7 @@ export class FeedRun {
     // What a curriculum decided is not the trainer's.
     if (named.some((name) => !name.startsWith("curriculum/"))) this.counts.metrics.add(step);
     for (const name of named) this.logged.add(name);
-    this.counts.heldOut ||= named.some((name) => /^(eval|val-|test)/.test(name));
+    this.counts.heldOut ||= named.some(isHeldOut);
     const estimates = this.estimates(rows);
     const groups = groupRecords(rows.filter(trains), estimates);
     const all = { ...(rows.length > 0 ? this.own(rows, groups) : {}), ...values };
@@ -179,6 +181,7 @@ export class FeedRun {
         ? // As a run's own: in milliseconds, by which it is told whether it still makes steps.
           [{ kind: "metrics", step, time: Math.round(time * 1000), values: all } as const]
         : []),
+      ...this.heldOut.of(step, Math.round(time * 1000), values),
       ...groups,
       ...rows.map((row, at) => rolloutRecord(withAdvantage(row, at, estimates), at)),
       ...(placed === undefined ? [] : [{ ...placed, relative: relative(this.options.home, placed.file) }]),

@@ -137,6 +137,28 @@ describe("evidence of a recorded run", { timeout: 120_000 }, () => {
     assert.ok(secondsPerStep !== null && secondsPerStep > 0 && tokensPerStep !== null && tokensPerStep >= 16);
   });
 
+  it("times the stage that the run is in, and says nothing of one that its record does not know yet", () => {
+    const last = run.store.queries.fileRuns([run.file]).last;
+    assert.ok(last);
+    const clock = (stage: string, from: number, to: number): number | null => {
+      const series = {
+        "time/total": {
+          steps: Float64Array.from({ length: to - from }, (_, i) => from + i),
+          values: Float64Array.from({ length: to - from }, (_, i) => (from + i < 20 ? 0.013 : 2)),
+        },
+      };
+      const stages = [
+        { step: 0, name: "warm-up", kind: "sft" },
+        ...(to > 20 ? [{ step: 20, name: "reinforce", kind: "rl" }] : []),
+      ];
+      return lastRunOf({ ...last, stage }, { ...seen.view.record, series, stages }).secondsPerStep;
+    };
+    assert.equal(clock("warm-up", 0, 20), 0.013);
+    assert.equal(clock("reinforce", 0, 20), null, "the summary is ahead of the record");
+    assert.equal(clock("reinforce", 0, 40), 2);
+    assert.equal(clock("warm-up", 0, 40), 0.013);
+  });
+
   it("has stamps that move with the run, and places for its rollouts", () => {
     const { queries } = run.store;
     assert.deepEqual(queries.fileStamps([["/nowhere"]]), ["\n"]);

@@ -218,3 +218,25 @@ test("a run of many thousand steps is held in little", () => {
   assert.equal(moment.count, steps);
   assert.ok(moment.trail("reward/total").begin > steps - 10_000);
 });
+
+test("nothing is too early to say of a run that has ended, and the sentence says what it lacks", () => {
+  const told = (sketch: Sketch, ended: boolean) => verdict({ ...sketch, record: { ended } });
+  const few: Sketch = { metrics: sound, steps: 5 };
+  assert.equal(told(few, false)?.state, "too early");
+  assert.deepEqual(
+    [told(few, true)?.state, told(few, true)?.headline],
+    ["cannot tell", "Cannot tell: 5 steps have metrics, and trends show from 10 on."],
+  );
+  const once: Sketch = { metrics: sound, steps: 15, evaluations: rising.slice(0, 1), record: { steps: 100 } };
+  assert.match(
+    told(once, true)?.headline ?? "",
+    /^Cannot tell: the training reward .*, and held-out tasks were evaluated before training alone\.$/,
+  );
+  assert.deepEqual(told(once, true)?.timeline.at(-1)?.state, "cannot tell");
+});
+
+test("a term that fails is the cause", () => {
+  const metrics = { ...sound, "reward/brevity/errors": () => 200 };
+  const { state, cause } = verdict({ metrics }) ?? {};
+  assert.deepEqual([state, cause?.term, cause?.shown], ["failing", "brevity", true]);
+});
