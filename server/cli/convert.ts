@@ -29,18 +29,23 @@ const line = ({ key, value, reason }: Unmapped): string => {
   return `  ${key}${valueText.length > 60 ? `${valueText.slice(0, 59)}…` : valueText}: ${reason}`;
 };
 
+function listed(title: string, entries: readonly Unmapped[]): void {
+  if (entries.length === 0) return;
+  complain(title);
+  for (const entry of entries) complain(line(entry));
+}
+
 function run(file: string, { from, json }: Options): void {
   const path = resolve(file);
   const text = read(path);
-  const { config, unmapped } = convert(path, text, from);
+  const { config, unmapped, defaulted } = convert(path, text, from);
   if (json === true) {
-    printJson({ config, unmapped });
+    printJson({ config, unmapped, defaulted });
     return;
   }
   process.stdout.write(config);
-  if (unmapped.length === 0) return;
-  complain(`${pathText(path)}: ${unmapped.length} without a counterpart:`);
-  for (const entry of unmapped) complain(line(entry));
+  listed(`${pathText(path)}: ${unmapped.length} without a counterpart:`, unmapped);
+  listed(`${pathText(path)}: the file does not say, and the config has the framework's defaults:`, defaulted);
 }
 
 export const command: Command = {
@@ -57,7 +62,7 @@ export const command: Command = {
           "the framework of the configuration; default: recognised by its keys",
         ).choices(frameworks),
       )
-      .option("--json", 'one JSON value: {"config", "unmapped"}')
+      .option("--json", 'one JSON value: {"config", "unmapped", "defaulted"}')
       .action((file: string, options: Options) => run(file, options));
   },
 };

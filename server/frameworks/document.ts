@@ -69,6 +69,8 @@ export interface FrameworkRelease {
   readonly table: string;
   /** The folder of the installed packages, or of the checkout. */
   readonly folder?: string;
+  /** The release of Transformers that the file or its requirements name. */
+  readonly transformers?: string;
 }
 
 export interface FrameworkDocument {

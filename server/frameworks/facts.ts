@@ -9,7 +9,7 @@ const made = new Map<string, KeyTable>();
 
 /** With the choices that only the framework's code checks. */
 export function factsFor(framework: Framework, version: FrameworkRelease, tree?: string): KeyTable {
-  const id = `${framework} ${version.text} ${version.folder ?? ""} ${tree ?? ""}`;
+  const id = `${framework} ${version.text} ${version.folder ?? ""} ${version.transformers ?? ""} ${tree ?? ""}`;
   const known = made.get(id);
   if (known !== undefined) return known;
   const own = ownTable(framework, version, tree);
@@ -70,6 +70,8 @@ function transformersTable(version: FrameworkRelease): KeyTable {
         : undefined;
     return own ?? keyTable("transformers", nearestVersion(installed, versions));
   }
+  if (version.transformers !== undefined)
+    return keyTable("transformers", nearestVersion(version.transformers, versions));
   const contemporary =
     compareVersions(version.text, "1.0.0") < 0 ? versions.filter((one) => one.startsWith("4.")) : versions;
   return keyTable("transformers", contemporary.at(-1) ?? "");

@@ -31,6 +31,20 @@ function missingIn(configuration: string, path: string, isMeant = isData): strin
   return /^\.{1,2}[\\/]/.test(expanded) ? join(dirname(configuration), dirname(expanded)) : undefined;
 }
 
+/** What a command of the script writes to: `> reward.py`, `tee reward.py`, `-O data.parquet`, `cp x reward.py`. */
+const written =
+  /(?:>{1,2}|\btee(?:\s+-a)?|\s-[oO]|--output(?:-document)?[= ]|\b(?:cp|mv|ln)\s[^\n|;&]{0,400}?\s)\s*["']?([^\s"';|&]+)/g;
+
+/** Whether the launch itself makes the file before it starts the trainer. */
+function isMadeBy({ form, text }: RuleModel["document"], at: Setting, path: string): boolean {
+  if (form !== "script") return false;
+  const named = (word: string): boolean =>
+    word === path ||
+    word.replace(/^\.\//, "") === path.replace(/^\.\//, "") ||
+    (word.includes("$") && at.text.includes(word));
+  return [...text.matchAll(written)].some(([, word = ""]) => named(word.replaceAll(/["']/g, "")));
+}
+
 const listOf = (value: Json | undefined): readonly Json[] => {
   if (typeof value === "string") return value.split(",").map((part) => part.trim());
   return Array.isArray(value) ? value : [];
@@ -53,11 +67,14 @@ export function missingFiles(
   const paths = listOf(value).filter((path) => typeof path === "string");
   return paths.flatMap((path): RuleDiagnostic[] => {
     const folder = missingIn(document.file, path, isMeant);
-    if (folder === undefined) return [];
+    if (folder === undefined || isMadeBy(document, at, path)) return [];
     const name = existsSync(folder) ? nearest(basename(path), readdirSync(folder)) : undefined;
     const better = name === undefined ? undefined : `${path.slice(0, -basename(path).length)}${name}`;
     const message = `There is no file \`${path}\` on this machine.${better === undefined ? "" : ` Did you mean \`${better}\`?`}`;
-    return [{ at, message, fixes: paths.length > 1 ? [] : changeTo(at, better) }];
+    const fixes = paths.length > 1 ? [] : changeTo(at, better);
+    // The machine of the run may have what a relative path names; of a name nearly right it will not.
+    const elsewhere = isData(path) && better === undefined && !isAbsolute(path) && !path.startsWith("~");
+    return [{ at, message, fixes, ...(elsewhere ? { severity: "warning" } : {}) }];
   });
 }
 

@@ -16,26 +16,46 @@ export interface ReleaseHints {
 
 /** Folders above a file that are looked through for environments and requirements. */
 const levels = 8;
-const requirementFiles = ["requirements.txt", "requirements-train.txt", "requirements.in", "pyproject.toml"];
+const requirementFiles = [
+  "requirements.txt",
+  "requirements-train.txt",
+  "requirements.in",
+  "REQUIRED_VERL.txt",
+  "pyproject.toml",
+];
 
 export function versionOf(
   framework: Framework,
   file: string,
   text: string,
-  { python, environment = process.env["VIRTUAL_ENV"] }: ReleaseHints = {},
+  hints: ReleaseHints = {},
+): FrameworkRelease {
+  const folders = foldersAbove(file);
+  const release = ownRelease(framework, folders, text, hints);
+  const below = framework === "trl" ? pinned("transformers", folders, text) : undefined;
+  return below === undefined ? release : { ...release, transformers: below };
+}
+
+/** The release of a package that the text, or a list of requirements near it, names. */
+const pinned = (name: PackageName, folders: readonly string[], text: string): string | undefined =>
+  namedIn(text, name) ??
+  folders.map((folder) => requiredIn(folder, name)).find((version) => version !== undefined);
+
+function ownRelease(
+  framework: Framework,
+  folders: readonly string[],
+  text: string,
+  { python, environment = process.env["VIRTUAL_ENV"] }: ReleaseHints,
 ): FrameworkRelease {
   const named = namedIn(text, framework);
   if (named !== undefined) return releaseOf(framework, named, "file");
-  const folders = foldersAbove(file);
   const own = folders.find((folder) => checkoutVersion(folder, framework) !== undefined);
   if (own !== undefined)
     return { ...releaseOf(framework, checkoutVersion(own, framework) ?? "", "checkout"), folder: own };
   const installed = installedIn(framework, folders, { python, environment });
   if (installed !== undefined)
     return { ...releaseOf(framework, installed.version, "installed"), folder: installed.folder };
-  const required = folders
-    .map((folder) => requiredIn(folder, framework))
-    .find((version) => version !== undefined);
+  const required = pinned(framework, folders, "");
   if (required !== undefined) return releaseOf(framework, required, "file");
   return releaseOf(framework, tableOf(framework).versions.at(-1) ?? "", "newest");
 }
@@ -51,9 +71,9 @@ const releaseOf = (
 });
 
 /** `pip install trl==1.2`, `verl@v0.7.1` and a comment that says `OpenRLHF 0.9.4`; not an image's tag (`ascend/verl:v0.8.0-cann9`). */
-function namedIn(text: string, framework: Framework): string | undefined {
+function namedIn(text: string, framework: PackageName): string | undefined {
   const pinned = new RegExp(
-    `\\b${framework}(?:\\[[\\w, ]*\\])?\\s*(?:===?|~=|@\\s*v?)\\s*(\\d+\\.\\d+(?:\\.\\d+)?)`,
+    `\\b${framework}(?:\\.git|\\[[\\w, ]*\\])?\\s*(?:===?|~=|@\\s*v?)\\s*(\\d+\\.\\d+(?:\\.\\d+)?)`,
     "i",
   );
   const mentioned = new RegExp(
@@ -130,7 +150,7 @@ function versionsIn(folder: string): Map<string, string> {
   );
 }
 
-function requiredIn(folder: string, framework: Framework): string | undefined {
+function requiredIn(folder: string, framework: PackageName): string | undefined {
   for (const name of requirementFiles) {
     const text = smallText(join(folder, name));
     const version = text === undefined ? undefined : namedIn(text, framework);

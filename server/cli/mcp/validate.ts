@@ -1,9 +1,8 @@
 /** The tool `validate`: what is wrong with configs. Runs no code of theirs. */
 import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { check } from "../validate/check.ts";
+import { checkAll } from "../validate/check.ts";
 import { dumpedRollouts } from "../validate/dumps.ts";
-import { wantedFiles } from "../validate/files.ts";
 import { checkedJson, uncheckedTexts } from "../validate/json.ts";
 import { plainJson } from "./fence.ts";
 import { parsed, shown } from "./parameters.ts";
@@ -39,8 +38,6 @@ export function addValidate(server: McpServer): void {
 
 function validate({ file, set }: Wish): readonly string[] {
   const words = [file];
-  const checked = wantedFiles(words).flatMap(
-    (wanted) => check(wanted, { set, fix: false, skipOthers: false }) ?? [],
-  );
+  const checked = checkAll(words, { set, fix: false, skipOthers: false });
   return [plainJson(checkedJson(checked, dumpedRollouts(words, checked), false)), ...uncheckedTexts(checked)];
 }

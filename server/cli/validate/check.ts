@@ -21,13 +21,13 @@ import {
   readFrameworkDocument,
   type CheckedRelease,
 } from "../../frameworks/index.ts";
-import { otherTrainer } from "../../frameworks/project/otherTrainer.ts";
+import { otherTrainer, type OtherTrainer } from "../../frameworks/project/otherTrainer.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { engineKeys } from "../../frameworks/export/engineKeys.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
 import { isCurriculumTest, readCurriculumTests } from "../../analysis/curriculumTests/read.ts";
 import { checkSite, isSiteFile, saysSite } from "../../sites/siteFile.ts";
-import type { SelectedFile } from "./files.ts";
+import { nothingIn, wantedFiles, type SelectedFile } from "./files.ts";
 
 export interface Checked {
   /** As the person wrote it. */
@@ -36,8 +36,8 @@ export interface Checked {
   readonly diagnostics: readonly Diagnostic[];
   /** For another framework's config: the release that it was checked against. */
   readonly release?: CheckedRelease;
-  /** Of a YAML of a trainer that is not read here: its name. */
-  readonly other?: string;
+  /** Of a file of a trainer that is not checked here. */
+  readonly other?: OtherTrainer;
   /** Its text was fixed before it was checked. */
   readonly fixed: boolean;
 }
@@ -48,6 +48,16 @@ interface CheckOptions {
   readonly skipOthers: boolean;
   readonly fix: boolean;
 }
+
+/** @throws UserError of code `usage` where the words mean files, and none of them is anybody's configuration */
+export function checkAll(words: readonly string[], options: CheckOptions): readonly Checked[] {
+  const checked = wantedFiles(words).flatMap((wanted) => check(wanted, options) ?? []);
+  if (checked.length === 0 && !options.skipOthers) throw nothingIn(words);
+  return checked;
+}
+
+/** Files that no rule has read. */
+export const isUnchecked = ({ kind }: Checked): boolean => kind === "unknown";
 
 /** undefined where the file is none of those that are checked. */
 export function check({ file, found }: SelectedFile, options: CheckOptions): Checked | undefined {
@@ -74,7 +84,8 @@ export function check({ file, found }: SelectedFile, options: CheckOptions): Che
         fixed,
       };
     }
-    if (!isConfigName(file) && (found || options.skipOthers)) return undefined;
+    if (!isConfigName(file) && options.skipOthers) return undefined;
+    if (!isConfigName(file) && found) return anothersFile(file, text);
     return checkOwn(file, path, text, options);
   } catch (error) {
     return { file, kind: "gradus", diagnostics: [failure(path, error)], fixed: false };
@@ -88,14 +99,7 @@ function checkOwn(file: string, path: string, text: string, { set, fix }: CheckO
   if (isConfigName(file)) {
     if (kind !== "gradus") return checkedFile(file, kind, whole(path, anothers(kind), "not-yet"));
   } else if (kind !== "gradus" || !looksOwn(text, Object.keys(grammar.fields))) {
-    const other = otherTrainer(text);
-    return {
-      file,
-      kind: "unknown",
-      diagnostics: [],
-      fixed: false,
-      ...(other === undefined ? {} : { other }),
-    };
+    return anothersFile(file, text) ?? { file, kind: "unknown", diagnostics: [], fixed: false };
   }
   const known = { models: modelFacts, engineKeys };
   const edited = fix ? fixAll(path, text, known) : text;
@@ -111,6 +115,12 @@ function checkOwn(file: string, path: string, text: string, { set, fix }: CheckO
     }),
     fixed,
   };
+}
+
+/** Said and not checked. */
+function anothersFile(file: string, text: string): Checked | undefined {
+  const other = otherTrainer(file, text);
+  return other && { file, kind: "unknown", diagnostics: [], fixed: false, other };
 }
 
 const checkedFile = (file: string, kind: ConfigKind, diagnostic: Diagnostic): Checked => ({

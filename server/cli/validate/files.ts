@@ -3,6 +3,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { isConfigName } from "../../config/configKind.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { limits } from "../../lib/inputFile.ts";
 import { matcher, staticFolder } from "../../lib/pattern.ts";
 
 export interface SelectedFile {
@@ -12,10 +13,10 @@ export interface SelectedFile {
   readonly found: boolean;
 }
 
-/** How configurations of the other frameworks are written. */
-const frameworkEndings = [".yaml", ".yml", ".sh", ".bash", ".slurm", ".sbatch", ".py"];
-/** No configuration is longer; data and generated programs are. */
-const longest = 1 << 20;
+/** How configurations of other trainers are written: those that are checked, and those whose trainer is only named. */
+const trainerEndings = [".yaml", ".yml", ".sh", ".bash", ".slurm", ".sbatch", ".py", ".toml", ".ipynb"];
+/** No configuration is longer; data and generated programs are. A notebook holds its outputs. */
+const longest = (file: string): number => (file.endsWith(".ipynb") ? limits.source : 1 << 20);
 
 /** Each file once, in the order of the arguments. Throws a UserError of code `usage` for one that means no file. */
 export function wantedFiles(words: readonly string[]): readonly SelectedFile[] {
@@ -37,17 +38,20 @@ function meant(word: string): readonly SelectedFile[] {
 
 function someOf(word: string, files: readonly SelectedFile[]): readonly SelectedFile[] {
   if (files.length > 0) return files;
-  throw new UserError(`there is nothing to check in \`${word}\``, {
+  throw nothingIn([word]);
+}
+
+export const nothingIn = (words: readonly string[]): UserError =>
+  new UserError(`there is nothing to check in ${words.map((word) => `\`${word}\``).join(", ")}`, {
     code: "usage",
     action:
-      "Gradus configs are called *.gradus.yaml; those of verl, TRL and OpenRLHF are recognised by their keys.",
+      "Gradus configs are called *.gradus.yaml; those of verl, TRL and OpenRLHF are recognised by what they start and by their keys.",
   });
-}
 
 const configsBelow = (folder: string): readonly SelectedFile[] =>
   filesBelow(folder)
-    .filter((file) => isConfigName(file) || frameworkEndings.includes(extname(file)))
-    .filter((file) => isConfigName(file) || statSync(file).size <= longest)
+    .filter((file) => isConfigName(file) || trainerEndings.includes(extname(file)))
+    .filter((file) => isConfigName(file) || statSync(file).size <= longest(file))
     .map((file) => ({ file, found: !isConfigName(file) }));
 
 function matching(pattern: string): readonly SelectedFile[] {

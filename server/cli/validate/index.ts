@@ -5,10 +5,9 @@ import { releaseText } from "../../frameworks/index.ts";
 import { complain, exit, print, printJson, type Command } from "../command.ts";
 import { collect, formatted } from "../text/diagnostics.ts";
 import { whole } from "../options.ts";
-import { check, type Checked } from "./check.ts";
+import { checkAll, isUnchecked, type Checked } from "./check.ts";
 import { dumpedRollouts, type DumpedRollouts } from "./dumps.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
-import { wantedFiles } from "./files.ts";
 import { checkedJson, uncheckedTexts } from "./json.ts";
 import { sarif } from "./sarif.ts";
 
@@ -44,7 +43,7 @@ export const command: Command = {
 
 function validate(words: readonly string[], options: Options): number {
   const how = { set: options.set, fix: options.fix === true, skipOthers: options.skipOthers === true };
-  const checked = wantedFiles(words).flatMap((wanted) => check(wanted, how) ?? []);
+  const checked = checkAll(words, how);
   const format = options.json === true ? "json" : options.format;
   const dumps = format === "sarif" ? [] : dumpedRollouts(words, checked);
   if (format === "json") printJson(checkedJson(checked, dumps, how.fix));
@@ -57,7 +56,8 @@ function validate(words: readonly string[], options: Options): number {
     complain(
       `${countText(warnings, "warning")}: more than the ${maxWarnings} that \`--max-warnings\` allows. Fix some, or raise it.`,
     );
-  return count(checked, "error") > 0 || warnings > maxWarnings ? exit.failed : exit.ok;
+  if (count(checked, "error") > 0 || warnings > maxWarnings) return exit.failed;
+  return checked.length > 0 && checked.every(isUnchecked) ? exit.usage : exit.ok;
 }
 
 const count = (checked: readonly Checked[], severity: Severity): number =>
@@ -67,7 +67,8 @@ const countText = (n: number, severity: Severity): string =>
   `${n} ${severity}${n > 1 && severity !== "info" ? "s" : ""}`;
 
 function printText(all: readonly Checked[], dumps: readonly DumpedRollouts[]): void {
-  const checked = all.filter(({ kind }) => kind !== "unknown");
+  const checked = all.filter((one) => !isUnchecked(one));
+  const left = all.length - checked.length;
   if (checked.length === 0 && all.length > 0) return;
   for (const { file, diagnostics, fixed } of checked) {
     if (fixed) complain(`${file}: fixed`);
@@ -81,7 +82,9 @@ function printText(all: readonly Checked[], dumps: readonly DumpedRollouts[]): v
     return n === 0 ? [] : [countText(n, severity)];
   });
   const files = checked.length === 1 ? (checked[0]?.file ?? "") : `${checked.length} files`;
-  print(`${files}: ${parts.length === 0 ? "no problems" : parts.join(", ")}${judges(checked)}`);
+  print(
+    `${files}: ${parts.length === 0 ? "no problems" : parts.join(", ")}${judges(checked)}${left === 0 ? "" : `; ${left} not checked`}`,
+  );
 }
 
 /** ` (checked against verl 0.9.1)`: keys and rules differ from release to release. */

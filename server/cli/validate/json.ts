@@ -2,7 +2,9 @@
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
-import type { Checked } from "./check.ts";
+import { plural } from "../../../shared/lib/format.ts";
+import { instead, whatIsDone } from "../../frameworks/project/otherTrainer.ts";
+import { isUnchecked, type Checked } from "./check.ts";
 import type { DumpedRollouts } from "./dumps.ts";
 
 /** @param fix files may have been fixed: each says whether it was */
@@ -15,9 +17,13 @@ export const checkedJson = (
   ...(dumps.length === 0 ? {} : { rollouts: dumps.map((dump) => ({ ...dump })) }),
 });
 
-const plainFile = ({ file, kind, release, diagnostics, fixed }: Checked, fix: boolean): JsonObject => ({
+const plainFile = (
+  { file, kind, release, other, diagnostics, fixed }: Checked,
+  fix: boolean,
+): JsonObject => ({
   file,
   kind,
+  ...(other === undefined ? {} : { other: other.name }),
   ...(release === undefined ? {} : { release: { ...release } }),
   ...(fix ? { fixed } : {}),
   diagnostics: diagnostics.map((diagnostic) => jsonOf(diagnostic)),
@@ -26,16 +32,28 @@ const plainFile = ({ file, kind, release, diagnostics, fixed }: Checked, fix: bo
 const jsonOf = ({ severity, rule, message, key, range, fixes, related }: Diagnostic): JsonObject =>
   JSON.parse(JSON.stringify({ severity, rule, message, key, range, fixes, related }));
 
-/** Not checked is not the same as found right: a sentence for each such file. */
-export const uncheckedTexts = (checked: readonly Checked[]): readonly string[] =>
-  checked.flatMap(({ file, kind, other }) =>
-    kind === "unknown"
-      ? [
-          visibleText(
-            other === undefined
-              ? `${file}: not checked: it is neither a Gradus config nor a file that starts verl, TRL or OpenRLHF.`
-              : `${file}: not checked: it is a configuration of ${other}, which Gradus does not read.`,
-          ),
-        ]
-      : [],
-  );
+/** Not checked is not the same as found right: a sentence for each trainer, and for each file of none. */
+export function uncheckedTexts(checked: readonly Checked[]): readonly string[] {
+  const unchecked = checked.filter(isUnchecked);
+  const trainers = [...new Set(unchecked.flatMap(({ other }) => other?.name ?? []))];
+  const theirs = trainers.map((name) => unchecked.filter(({ other }) => other?.name === name));
+  const nobodys = unchecked.filter(({ other }) => other === undefined);
+  return [
+    ...nobodys.map(({ file }) => `${file}: not checked: ${nobodysText}`),
+    ...theirs.map(trainerText),
+  ].map((text) => visibleText(text));
+}
+
+const nobodysText = "it is neither a Gradus config nor a file that starts verl, TRL or OpenRLHF.";
+
+function trainerText(files: readonly Checked[]): string {
+  const [{ file, other } = { file: "", other: undefined }] = files;
+  if (other === undefined) return "";
+  const what = `${other.form} of ${other.name}, ${whatIsDone(other)}.`;
+  const then = instead(other, file);
+  const next = then === undefined ? "" : ` ${then}`;
+  if (files.length === 1) return `${file}: not checked: it is a ${what}${next}`;
+  const named = files.slice(0, 3).map(({ file }) => file);
+  const more = files.length > 3 ? ` and ${files.length - 3} more` : "";
+  return `${plural(files.length, "file")} of ${other.name} were not checked: ${named.join(", ")}${more}. Each is a ${what}${next}`;
+}

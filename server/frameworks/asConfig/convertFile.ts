@@ -5,7 +5,7 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import { configKind, isConfigName, looksOwn } from "../../config/configKind.ts";
 import { grammar } from "../../config/grammar/grammar.ts";
 import { convert, type Converted } from "../convert/index.ts";
-import { otherTrainer } from "../project/otherTrainer.ts";
+import { instead, otherTrainer, whatIsDone } from "../project/otherTrainer.ts";
 import { smallText } from "../readers/fileReader.ts";
 import { parseConfig } from "../readers/index.ts";
 
@@ -46,19 +46,14 @@ export function converts(file: string): boolean {
 
 function refuseOther(file: string, text: string): void {
   if (configKind(text) === "gradus" && looksOwn(text, Object.keys(grammar.fields))) return;
-  const name = otherTrainer(text);
-  if (name === undefined) return;
-  const converts = name === "SkyRL";
-  throw new UserError(
-    `this is a configuration of ${name}, which ${converts ? "only `gradus convert` reads" : "Gradus does not read"}`,
-    {
-      file,
-      code: "unknown-config",
-      action: converts
-        ? `Make a config of it: gradus convert ${basename(file)} > mine.gradus.yaml`
-        : "It reads its own configs, and those of verl, TRL and OpenRLHF.",
-    },
-  );
+  const other = otherTrainer(file, text);
+  if (other === undefined) return;
+  throw new UserError(`this is a ${other.form} of ${other.name}, ${whatIsDone(other)}`, {
+    file,
+    code: "unknown-config",
+    action:
+      instead(other, basename(file)) ?? "It reads its own configs, and those of verl, TRL and OpenRLHF.",
+  });
 }
 
 /** `run.sh` says less than its folder. */

@@ -71,7 +71,7 @@ class FlatKey {
   private moved(): KeyDiagnostic[] | undefined {
     const { model, setting } = this;
     const { framework } = model.document;
-    const move = moveOf(framework, setting.key);
+    const move = moveOf(framework, setting.key, model.document.tree);
     if (move === undefined) return this.later() ?? this.dropped();
     const to = move.to;
     if (!model.since(move.since) || (to !== undefined && !model.facts.has(to))) return this.later();
@@ -79,8 +79,18 @@ class FlatKey {
     const gone = this.dependsOnTransformers() ? this.transformers() : `${release} dropped \`${this.flag}\`.`;
     const dashes = model.document.form === "script" ? "--" : "";
     const now = to === undefined ? gone : `\`${this.flag}\` is \`${dashes}${to}\` since ${release}.`;
-    const message = move.note === undefined ? now : `${now} ${move.note}`;
+    const message = `${now}${move.note === undefined ? "" : ` ${move.note}`}${this.ignored(to)}`;
     return this.diagnostic(message, to === undefined ? [] : this.renamed(to));
+  }
+
+  /** TRL's own scripts pass over what they do not know: what the run has instead. */
+  private ignored(to: string | undefined): string {
+    const { model } = this;
+    if (this.severity() !== "warning" || !/\btrl[./]scripts\b/.test(model.document.program ?? "")) return "";
+    const value = to === undefined || model.written(to) !== undefined ? undefined : model.value(to);
+    return value === undefined || value === null
+      ? " It is ignored here."
+      : ` It is ignored here: the run has \`${to}\` ${String(value)}.`;
   }
 
   private diagnostic(message: string, fixes: readonly Fix[] = []): KeyDiagnostic[] {

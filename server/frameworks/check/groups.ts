@@ -10,7 +10,7 @@ import { replace } from "../../config/check/report.ts";
 export const isGroupName = (key: string): boolean => /[@/]/.test(key);
 
 /** Whether nothing but verl's own folder of configs is searched. */
-const isOwnFolder = ({ document: { program, form, base, text, settings } }: DocumentModel): boolean =>
+export const isOwnFolder = ({ document: { program, form, base, text, settings } }: DocumentModel): boolean =>
   form === "script" &&
   program !== undefined &&
   verlTreeOf(program) !== undefined &&

@@ -7,6 +7,7 @@ import type { DocumentModel } from "../model.ts";
 import { groupDiagnostics, isGroupName, sectionDiagnostics } from "./groups.ts";
 import { engineKeys } from "./engineKeys.ts";
 import { addedKey, movedKey, unknownKey, type KeyDiagnostic } from "./keyRules.ts";
+import { hasOwnProgram } from "../readers/ownProgram.ts";
 import { meantKey, namesake } from "./near.ts";
 
 /** Hydra's own settings, and words that are not settings. */
@@ -71,10 +72,18 @@ class HydraKey {
   /** Below a map of anything, or of something that this file adds. */
   private isOpen(): boolean {
     return this.above().some((key) => {
+      // Its fields are those of a class of the user's own.
+      if (this.isOfOwnClass(key)) return true;
       const fact = this.model.fact(key);
       // A null has no section: the user's own keys may go there.
       return fact?.open === true || (fact?.default === null && !this.isSection(key)) || this.added.has(key);
     });
+  }
+
+  private isOfOwnClass(section: string): boolean {
+    const key = `${section}._target_`;
+    const { value } = this.model.written(key) ?? {};
+    return typeof value === "string" && value !== this.model.fact(key)?.default;
   }
 
   private above(): string[] {
@@ -165,7 +174,8 @@ class HydraKey {
 
   /** Whether this tree builds on verl's own, so that its sections become objects. */
   private composed(): boolean {
-    const { incomplete, form, text } = this.model.document;
+    const { incomplete, form, text, file } = this.model.document;
+    if (form === "yaml" && hasOwnProgram(file)) return false;
     return !incomplete && (form === "script" || /^\s*-?\s*.*ppo_\w*trainer/m.test(text));
   }
 

@@ -13,8 +13,13 @@ export function outOfRange(model: DocumentModel, setting: Setting, value: Json):
   const { framework, program } = model.document;
   // verl's asynchronous programs give some numbers another meaning: a batch of 0 streams.
   if (framework === "verl" && !isVerlTrainer(program)) return undefined;
-  const range = ranges[framework].find(({ keys }) => keys.test(setting.key));
-  if (range === undefined || holds(range, number)) return undefined;
+  const range = ranges[framework].find(
+    (one) =>
+      one.keys.test(setting.key) &&
+      !holds(one, number) &&
+      (one.where === undefined || model.flag(one.where) === true),
+  );
+  if (range === undefined) return undefined;
   const unread = unreadBecause(model, setting.key);
   const message = `\`${setting.key}\` is ${number} but must be ${boundsText(range)}: ${range.because}.`;
   const found = { rule: wrongValue, at: setting };

@@ -7,6 +7,7 @@ import { changeTo } from "../fix.ts";
 import type { DocumentModel } from "../model.ts";
 import type { KeyFact } from "../tables/table.ts";
 import { outOfRange } from "./ranges.ts";
+import { isOwnFolder } from "./groups.ts";
 import { unreadBecause } from "./unreadKey.ts";
 import { countMismatch } from "./arity.ts";
 import { wrongType, wrongValue, type KeyDiagnostic } from "./keyRules.ts";
@@ -121,6 +122,8 @@ function takes(
 function wrongChoices(model: DocumentModel, setting: Setting, value: Json, fact: KeyFact): KeyDiagnostic[] {
   const choices = fact.choices?.map(String);
   if (choices === undefined || model.isExtended(setting.key, registered)) return [];
+  // Files of a group may lie in any folder that is searched.
+  if (fact.group === true && !isOwnFolder(model)) return [];
   const items = Array.isArray(value) ? value : [value];
   const word = wordOfFlag(model, setting, value, fact);
   if (word !== undefined) return [word];

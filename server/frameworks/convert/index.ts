@@ -7,6 +7,7 @@ import { openrlhfDefaults } from "./openrlhfFlags.ts";
 import { convertPrimeRl, primeRlReason } from "./primeRl/index.ts";
 import { primeRlDefaults, primeRlRelease } from "./primeRl/defaults.ts";
 import { readFramework } from "./read.ts";
+import { decidedByDefault } from "./decidedByDefault.ts";
 import { Settings } from "./settings.ts";
 import { convertSkyrl, skyrlReason } from "./skyrl/index.ts";
 import { spelledOut } from "./spelling.ts";
@@ -78,5 +79,6 @@ export function convert(file: string, text: string, asked?: ConvertedFrom): Conv
   const draft = toDraft(settings);
   const unmapped = [...lost, ...settings.unmapped(reasonOf)];
   const config = draft.text(`Converted from a configuration of ${release}.`);
-  return { framework, config, unmapped, places, head };
+  const defaulted = decidedByDefault(framework, settings, release);
+  return { framework, config, unmapped, defaulted, places, head };
 }

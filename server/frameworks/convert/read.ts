@@ -1,5 +1,5 @@
 /** A configuration as dotted settings with their values, and what reading it lost. */
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { parseDocument } from "yaml";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { Json } from "../../../shared/lib/json.ts";
@@ -14,7 +14,7 @@ import { parseConfig } from "../readers/index.ts";
 import { placeOfFile } from "../verl/files.ts";
 import type { ParsedConfig } from "../readers/parsedConfig.ts";
 import { flat } from "../values.ts";
-import { otherTrainer } from "../project/otherTrainer.ts";
+import { instead, otherTrainer, whatIsDone } from "../project/otherTrainer.ts";
 import { readTrlScript, type TrlScript } from "../project/trlScript.ts";
 import { isOnlyConverted, parseOnlyConverted } from "../readers/onlyConverted.ts";
 import { isPrimeRl, primeRlSettings, tomlOf } from "./primeRl/index.ts";
@@ -37,12 +37,15 @@ export function readFramework(file: string, text: string, asked?: ConvertedFrom)
   const only = parseOnlyConverted(file, text, asked);
   if (only !== undefined) return { ...settingsOf(file, text, only.parsed), framework: only.framework };
   if (isOnlyConverted(asked)) throw unrecognised(file);
-  refuseOther(file, text);
+  if (/\.(ya?ml|json)$/.test(file)) refuseOther(file, text);
   const written =
     asked === undefined
       ? (parseConfig(file, text) ?? parseConfig(file, text, ownerByKeys))
       : parseConfig(file, text, () => asked);
-  if (written === undefined) throw unrecognised(file);
+  if (written === undefined) {
+    refuseOther(file, text);
+    throw unrecognised(file);
+  }
   if (asked === undefined && written.tree !== undefined && !converted.test(written.tree))
     throw new UserError(
       `this configures \`${written.tree}\` of ${frameworkNames[written.framework]}, which convert does not read`,
@@ -106,12 +109,14 @@ function refuseBroken(file: string, text: string): void {
 
 /** Another trainer's YAML shares words with the three: none of it would be what it says. */
 function refuseOther(file: string, text: string): void {
-  const name = /\.(ya?ml|json)$/.test(file) ? otherTrainer(text) : undefined;
-  if (name === undefined) return;
-  throw new UserError(`this is a configuration of ${name}, which Gradus does not read`, {
+  const other = otherTrainer(file, text);
+  if (other === undefined) return;
+  throw new UserError(`this is a ${other.form} of ${other.name}, ${whatIsDone(other)}`, {
     file,
     code: "unknown-config",
-    action: "It reads those of verl, TRL and OpenRLHF: write a config by hand, e.g. from `gradus init`.",
+    action:
+      (other.form === "notebook" ? instead(other, basename(file)) : undefined) ??
+      "It reads those of verl, TRL and OpenRLHF: write a config by hand, e.g. from `gradus init`.",
   });
 }
 

@@ -30,6 +30,11 @@ export class Settings {
     return this.written.has(key);
   }
 
+  /** Whether its value is the framework's default. */
+  isDefault(key: string): boolean {
+    return !this.written.has(key) && this.defaults[key] !== undefined;
+  }
+
   /** The value, marked as understood. */
   get(key: string): Json | undefined {
     this.understood.add(key);

@@ -27,6 +27,8 @@ export interface Converted {
   /** YAML of a Gradus config. */
   readonly config: string;
   readonly unmapped: readonly Unmapped[];
+  /** What decides a run and the file does not say: the framework's defaults, which the config has. */
+  readonly defaulted: readonly Unmapped[];
   /** Where each of the framework's settings is written, by its dotted key. */
   readonly places: ReadonlyMap<string, Range>;
   readonly head: Range;

@@ -132,6 +132,8 @@ export const registered: ReadonlySet<string> = new Set([
   "algorithm.adv_estimator",
   "actor_rollout_ref.actor.policy_loss.loss_mode",
   "trainer.v1.trainer_mode",
+  // Another program may bring its own `Tracking`.
+  "trainer.logger",
 ]);
 
 const tables: Readonly<Record<Framework, Choices>> = { verl, trl, openrlhf: {} };

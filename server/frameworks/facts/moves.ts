@@ -11,6 +11,8 @@ export interface Move {
   readonly since: string;
   /** What else changes, or what is done instead. */
   readonly note?: string;
+  /** The only program that it is true of; absent: all. */
+  readonly tree?: string;
 }
 
 /** From a release on, keys have new names. */
@@ -75,6 +77,10 @@ const verl: readonly Move[] = [
   }),
 ];
 
+/** RLOO was written anew upon GRPO's trainer. */
+const rewritten = "0.25.1";
+const ofRloo = (moves: readonly Move[]): Move[] => moves.map((move) => ({ ...move, tree: "rloo" }));
+
 const trl: readonly Move[] = [
   ...renamed("0.27.0", {
     torch_dtype: "dtype",
@@ -106,6 +112,26 @@ const trl: readonly Move[] = [
     logging_dir: "TensorBoard's folder is set by `TENSORBOARD_LOGGING_DIR`.",
     save_safetensors: "Checkpoints are always safetensors: remove it.",
   }),
+  ...ofRloo([
+    ...renamed(rewritten, {
+      rloo_k: "num_generations",
+      kl_coef: "beta",
+      cliprange: "epsilon",
+      response_length: "max_completion_length",
+      num_ppo_epochs: "num_iterations",
+      num_mini_batches: "steps_per_generation",
+      normalize_advantage: "normalize_advantages",
+    }),
+    ...removed(rewritten, {
+      total_episodes:
+        "`--max_steps` counts optimiser steps instead, `--num_train_epochs` passes over the prompts.",
+      local_rollout_forward_batch_size: "`--per_device_train_batch_size` sets both batches: remove it.",
+      missing_eos_penalty: "`--mask_truncated_completions` leaves cut answers out of the loss.",
+      stop_token: "Generation ends at the tokenizer's end token: remove it.",
+      token_level_kl: "The divergence is of the whole answer: remove it.",
+      reward_clip_range: "Clip in the reward function.",
+    }),
+  ]),
 ];
 
 /** OpenRLHF renamed all its flags by section in one release. */
@@ -218,9 +244,10 @@ export const flatNames: ReadonlyMap<string, string> = new Map(
 const moves: Readonly<Record<Framework, readonly Move[]>> = { verl, trl, openrlhf };
 
 /** What happened to a key that the release lacks; `to` is a whole key. */
-export function moveOf(framework: Framework, key: string): Move | undefined {
-  const move = moves[framework].find(({ from }) =>
-    from.endsWith(".") ? key.startsWith(from) : key === from,
+export function moveOf(framework: Framework, key: string, program?: string): Move | undefined {
+  const move = moves[framework].find(
+    ({ from, tree }) =>
+      (tree === undefined || tree === program) && (from.endsWith(".") ? key.startsWith(from) : key === from),
   );
   if (move?.to === undefined || !move.from.endsWith(".")) return move;
   return { ...move, from: key, to: `${move.to}${key.slice(move.from.length)}` };

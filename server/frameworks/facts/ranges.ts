@@ -9,6 +9,8 @@ export interface NumberRange {
   /** The bound itself is not. */
   readonly above?: number;
   readonly below?: number;
+  /** The flag that the code which refuses it runs with. */
+  readonly where?: string;
   /** Why the framework refuses it. */
   readonly because: string;
 }
@@ -26,7 +28,9 @@ const trl: readonly NumberRange[] = [
   { keys: /^per_device_eval_batch_size$/, least: 1, because: "PyTorch's `DataLoader` refuses it" },
   { keys: /^gradient_accumulation_steps$/, least: 1, because: "the trainer divides by it" },
   { keys: /^max_completion_length$/, least: 1, because: "`generate` and vLLM refuse it" },
-  { keys: /^top_p$/, least: 0, most: 1, because: "`generate` and vLLM take a share of probability" },
+  { keys: /^top_p$/, least: 0, because: "`generate` and vLLM take a share of probability" },
+  // `generate` cuts below 1 only, and takes any number above it.
+  { keys: /^top_p$/, most: 1, because: "vLLM takes a share of probability", where: "use_vllm" },
   { keys: /^min_p$/, least: 0, most: 1, because: "`generate` and vLLM take a share of probability" },
   { keys: /^repetition_penalty$/, above: 0, because: "`generate` and vLLM refuse it" },
   { keys: /^top_entropy_quantile$/, least: 0, because: "`torch.quantile` takes 0 to 1" },

@@ -11,6 +11,7 @@ import { Lines } from "../readers/lines.ts";
 import { assignments, callsOf, type Call } from "../readers/pythonReader.ts";
 import { trainerOfTree } from "../trl/trainers.ts";
 import { isObject } from "../values.ts";
+import { loraOf, readScriptModel, type ScriptAdapter } from "./scriptModel.ts";
 import { ScriptRewards, type ScriptFiles, type ScriptReward } from "./scriptRewards.ts";
 
 interface ScriptSetting {
@@ -102,30 +103,33 @@ class ScriptReader {
     return evaluated(expression, this.names);
   }
 
-  /** A name, or `AutoModelForCausalLM.from_pretrained(NAME)`. */
   private model(): void {
     const at = this.given.get("model");
-    const model = this.meant(at);
-    const loaded =
-      model?.kind === "call" && model.callee.endsWith(".from_pretrained") ? model.positional[0] : model;
-    const name = this.known(loaded);
-    if (at !== undefined && typeof name === "string") this.set("model_name_or_path", name, at);
+    if (at === undefined) return;
+    const { base, adapter, lost } = readScriptModel(this.tokens, at, this.names, at.start);
+    if (base !== undefined) this.set("model_name_or_path", base, at);
+    if (adapter !== undefined) this.adapterOf(adapter, at);
+    for (const reason of lost) this.partly.push({ key: "model", reason });
   }
 
   private adapter(): void {
     const at = this.given.get("peft_config");
     const config = this.meant(at);
-    if (at === undefined || config?.kind !== "call" || !config.callee.endsWith("LoraConfig")) return;
+    if (at === undefined || this.known(at) === null) return;
+    if (config?.kind === "call" && config.callee.endsWith("LoraConfig"))
+      this.adapterOf(loraOf(config, this.names), at);
+    else
+      this.partly.push({
+        key: "peft_config",
+        reason: "the script makes the adapter by code; write `model.adapter`",
+      });
+  }
+
+  private adapterOf({ rank, alpha, dropout }: ScriptAdapter, at: PythonExpression): void {
     this.set("use_peft", true, at);
-    for (const [theirs, ours] of [
-      ["r", "lora_r"],
-      ["lora_alpha", "lora_alpha"],
-      ["lora_dropout", "lora_dropout"],
-    ] as const) {
-      const value = this.known(config.keywords.find(({ name }) => name === theirs)?.value);
-      // The defaults of peft are not those of TRL's own arguments.
-      this.set(ours, value ?? { r: 8, lora_alpha: 8, lora_dropout: 0 }[theirs], at);
-    }
+    this.set("lora_r", rank, at);
+    this.set("lora_alpha", alpha, at);
+    this.set("lora_dropout", dropout, at);
   }
 
   private data(): void {

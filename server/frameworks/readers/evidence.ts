@@ -24,7 +24,8 @@ const strangers: ReadonlySet<string> = new Set([
   // open-instruct, NeMo RL, SkyRL
   ...["dataset_mixer", "dataset_mixer_list", "num_unique_prompts_rollout", "num_samples_per_prompt_rollout"],
   ...["preprocessing_num_workers", "use_slow_tokenizer", "loss_fn", "generator"],
-  // AReaL, ROLL, prime-rl, slime
+  // EasyR1, AReaL, ROLL, prime-rl, slime
+  "worker",
   ...["allocation_mode", "gconfig", "trial_name", "actor_train", "actor_infer", "orchestrator", "sglang"],
 ]);
 

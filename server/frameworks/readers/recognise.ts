@@ -72,6 +72,9 @@ export const programOf = (
 ): LaunchProgram | undefined =>
   verlProgram(words) ?? openrlhfProgram(words, lookup) ?? trlProgram(words, lookup);
 
+/** Entry points of forks that kept the name of verl's package, and not its settings: EasyR1's. */
+const ofFork = /^verl\.trainer\.main$/;
+
 /**
  * verl's own by module or path. Of other modules and recipes, which start verl's trainer from an entry of their own, those
  * that are given two settings of verl's sections.
@@ -86,9 +89,11 @@ function verlProgram(words: readonly string[]): LaunchProgram | undefined {
   );
   if (at < 0) return undefined;
   const name = moduleName(words[at]!);
+  const keys = keysOf(words);
   const known = verlTreeOf(name) !== undefined && (/^verl\./.test(name) || !words[at]!.includes("."));
-  const { own } = evidenceFor("verl", keysOf(words));
-  const started = known || (/^(verl|recipe)\./.test(name) ? own > 0 : own > 1);
+  const { own } = evidenceFor("verl", keys);
+  const isForeign = ofFork.test(name) || hasStranger(keys);
+  const started = known || (!isForeign && own > (/^(verl|recipe)\./.test(name) ? 0 : 1));
   return started ? { framework: "verl", name, at } : undefined;
 }
 

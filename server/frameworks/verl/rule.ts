@@ -77,7 +77,7 @@ export function lacking(
 const isWholeLaunch = ({ document: { form, program, incomplete } }: RuleModel): boolean =>
   form === "script" && program !== undefined && !incomplete;
 
-const preferringFirst = (fixes: readonly (Fix | undefined)[]): Fix[] => {
+export const preferringFirst = (fixes: readonly (Fix | undefined)[]): Fix[] => {
   const all = fixes.filter((fix) => fix !== undefined);
   // Of several fixes only the first is preferred, so that "fix all" applies one.
   return all.map((fix, i) => (i === 0 ? fix : { ...fix, preferred: false }));

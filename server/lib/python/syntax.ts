@@ -21,12 +21,8 @@ export function pythonProblem(text: string): PythonProblem | undefined {
 }
 
 function unclosedString(text: string, tokens: readonly PythonToken[]): Found {
-  // Since Python 3.12 a formatted string may have its own quotes inside: what follows one on its line may be its inside.
-  let formatted = false;
   for (const { kind, start, end } of tokens) {
-    if (kind === "line") formatted = false;
-    if (kind === "unknown") formatted = true;
-    if (kind !== "text" || formatted) continue;
+    if (kind !== "text") continue;
     const quote = /^[a-zA-Z]{0,2}("""|'''|"|')/.exec(text.slice(start, start + 5))?.[1] ?? "";
     const opened = start + text.slice(start).indexOf(quote) + quote.length;
     if (end - quote.length < opened || text.slice(end - quote.length, end) !== quote)

@@ -43,8 +43,10 @@ export function tokensOf(text: string): PythonToken[] {
     else {
       const string = at(opening, text, from);
       if (string !== null) {
-        const { end, value } = stringFrom(text, from + string[0].length, string[2]!, string[1]!);
-        push(/[fFtTbB]/.test(string[1]!) ? "unknown" : "text", end, value);
+        const [opened, prefix = "", quote = ""] = string;
+        const { end, value } = stringFrom(text, from + opened.length, quote, prefix);
+        const whole = isFormatted(prefix) ? formattedEnd(text, from + opened.length, quote) : undefined;
+        push(/[fFtTbB]/.test(prefix) ? "unknown" : "text", whole ?? end, value);
         continue;
       }
       const word = at(name, text, from);
@@ -107,4 +109,56 @@ function stringFrom(
     } else value += letter;
   }
   return { end: text.length, value };
+}
+
+const isFormatted = (prefix: string): boolean => /[fFtT]/.test(prefix);
+
+/** Longer ones nobody writes: an unclosed one is given up there. */
+const longestFormatted = 20_000;
+
+/**
+ * Where a formatted string ends: since Python 3.12 its fields may hold any expression, strings with its own quotes too. Undefined
+ * where it is not closed.
+ */
+function formattedEnd(text: string, start: number, quote: string): number | undefined {
+  const last = Math.min(text.length, start + longestFormatted);
+  for (let at = start; at < last; at++) {
+    const letter = text[at];
+    if (text.startsWith(quote, at)) return at + quote.length;
+    if (letter === "\n" && quote.length === 1) return undefined;
+    if (letter === "\\" || text.startsWith("{{", at)) at += 1;
+    else if (letter === "{") {
+      const end = fieldEnd(text, at + 1, last);
+      if (end === undefined) return undefined;
+      at = end;
+    }
+  }
+  return undefined;
+}
+
+/** The brace that closes a field; its format may hold fields again. */
+function fieldEnd(text: string, start: number, last: number): number | undefined {
+  let depth = 0;
+  for (let from = start; from < last; from++) {
+    const letter = text[from] ?? "";
+    if (letter === "}" && depth === 0) return from;
+    if ("([{".includes(letter)) depth += 1;
+    else if (")]}".includes(letter)) depth -= 1;
+    if (depth < 0) return undefined;
+    const string = /["'a-zA-Z]/.test(letter) && !isWord(text[from - 1]) ? at(opening, text, from) : null;
+    if (string === null) continue;
+    const [opened, prefix = "", quote = ""] = string;
+    const inside = from + opened.length;
+    const end = isFormatted(prefix) ? formattedEnd(text, inside, quote) : closedEnd(text, inside, quote);
+    if (end === undefined) return undefined;
+    from = end - 1;
+  }
+  return undefined;
+}
+
+const isWord = (letter: string | undefined): boolean => letter !== undefined && /[\p{L}\p{N}_]/u.test(letter);
+
+function closedEnd(text: string, start: number, quote: string): number | undefined {
+  const { end } = stringFrom(text, start, quote, "");
+  return end >= start + quote.length && text.slice(end - quote.length, end) === quote ? end : undefined;
 }

@@ -43,6 +43,7 @@ const outputSchema = z.object({
     z.object({
       file: z.string(),
       kind: z.string(),
+      other: z.string().optional(),
       fixed: z.boolean().optional(),
       diagnostics: z.array(z.object({ severity: z.string(), rule: z.string() })),
     }),
@@ -137,21 +138,23 @@ describe("a file of a program that is not known", () => {
 
   const names = unknown.map(([name]) => name);
 
-  it("is left alone: no finding, exit code 0, one line on stderr", async () => {
+  it("is left alone: no finding, one line on stderr, and the exit code of nothing checked", async () => {
     for (const [name, text] of unknown) write(name, text);
     const { code, stdout, stderr } = await gradus(["validate", ...names], folder);
     const lines = stderr.trimEnd().split("\n");
-    assert.deepEqual([code, stdout, lines.length], [0, "", names.length]);
-    for (const [i, name] of names.entries())
-      assert.match(
-        lines[i]!,
-        new RegExp(`^${name}: not checked: it is (neither a Gradus config nor|a configuration of NeMo RL)`),
-      );
+    assert.deepEqual([code, stdout, lines.length], [2, "", names.length]);
+    for (const name of names)
+      assert.equal(lines.filter((line) => line.startsWith(`${name}: not checked: it is `)).length, 1, name);
     const alone = await gradus(["validate", names[0]!], folder);
-    assert.deepEqual([alone.code, alone.stdout, alone.stderr], [0, "", `${lines[0]}\n`]);
+    assert.deepEqual([alone.code, alone.stdout, alone.stderr], [2, "", `${lines[0]}\n`]);
     assert.deepEqual(
       (await validate(...names)).files,
-      names.map((file) => ({ file, kind: "unknown", diagnostics: [] })),
+      names.map((file) => ({
+        file,
+        kind: "unknown",
+        ...(file === "odd/policy.yaml" ? { other: "NeMo RL" } : {}),
+        diagnostics: [],
+      })),
     );
   });
 
@@ -161,6 +164,102 @@ describe("a file of a program that is not known", () => {
       assert.deepEqual({ code, stdout }, { code: 1, stdout: "" }, name);
       assert.match(stderr, /error: .*\[(unknown-config|syntax)\]/, name);
     }
+  });
+});
+
+describe("a folder of trainers that are not checked", () => {
+  let own = "";
+  const put = (name: string, text: string): void => {
+    mkdirSync(dirname(join(own, name)), { recursive: true });
+    writeFileSync(join(own, name), text);
+  };
+  const cell = (...lines: string[]): string =>
+    JSON.stringify({ cells: [{ cell_type: "code", source: lines.map((line) => `${line}\n`) }] });
+  before(() => (own = mkdtempSync(join(tmpdir(), "gradus-validate-others-"))));
+  after(() => rmSync(own, { recursive: true, force: true }));
+
+  it("says each trainer, in text and JSON, and does not exit 0", async () => {
+    for (const name of ["a", "b", "c", "d"]) put(`many/${name}.sh`, "swift rlhf --rlhf_type grpo\n");
+    put("many/one.yaml", "finetuning_type: lora\nstage: ppo\n");
+    put("many/compose.yaml", "services: {}\n");
+    const { code, stdout, stderr } = await gradus(["validate", "many"], own);
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.match(stderr, /^4 files of ms-swift were not checked: many\/a\.sh, .* and 1 more\./m);
+    assert.match(stderr, /^many\/one\.yaml: not checked: it is a configuration of LLaMA-Factory/m);
+    assert.doesNotMatch(stderr, /compose/);
+    const json = await gradus(["validate", "many", "--json"], own);
+    const { files } = outputSchema.parse(JSON.parse(json.stdout));
+    assert.deepEqual(
+      [json.code, files.map(({ other }) => other)],
+      [2, [...Array(4).fill("ms-swift"), "LLaMA-Factory"]],
+    );
+    assert.equal((await gradus(["validate", "many", "--skip-others"], own)).code, 0);
+  });
+
+  it("counts them beside what was checked", async () => {
+    put("mixed/good.gradus.yaml", good);
+    put("mixed/run.sh", "axolotl train config.yaml\n");
+    const { code, stdout } = await gradus(["validate", "mixed"], own);
+    assert.deepEqual([code, stdout], [0, "mixed/good.gradus.yaml: no problems; 1 not checked\n"]);
+  });
+
+  it("says that there was nothing where no file is anybody's", async () => {
+    put("none/compose.yaml", "services: {}\n");
+    put("none/pyproject.toml", "[project]\nname = 'x'\n");
+    const { code, stdout, stderr } = await gradus(["validate", "none"], own);
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.match(stderr, /there is nothing to check in `none`/);
+  });
+
+  it("names the command that reads what is only converted", async () => {
+    put("rl.toml", "max_steps = 5\n[orchestrator]\nbatch_size = 64\n[trainer]\n");
+    put("sky.sh", "python -m skyrl.train.entrypoints.main_base trainer.epochs=1\n");
+    for (const file of ["rl.toml", "sky.sh"]) {
+      const { code, stderr } = await gradus(["validate", file], own);
+      assert.equal(code, 2);
+      assert.match(
+        stderr,
+        new RegExp(`which Gradus converts and does not check\\. .*gradus convert ${file}`),
+      );
+    }
+    const { code, stderr } = await gradus(["resolve", "rl.toml"], own);
+    assert.equal(code, 1);
+    assert.match(stderr, /a configuration of prime-rl, .*\[unknown-config\]/);
+    assert.match(stderr, /gradus convert rl\.toml/);
+  });
+
+  it("knows them by what they start", async () => {
+    const launches: readonly [name: string, text: string][] = [
+      ["ms-swift", "NPROC_PER_NODE=8 \\\nmegatron rlhf --rlhf_type grpo\n"],
+      ["slime", "ARGS=(\n  --hf-checkpoint m\n)\nray job submit -- python3 train.py ${ARGS[@]}\n"],
+      ["ROLL", "python examples/start_rlvr_pipeline.py --config_name rlvr\n"],
+      ["LLaMA-Factory", "llamafactory-cli train a.yaml\n"],
+      ["Axolotl", "accelerate launch -m axolotl.cli.train a.yaml\n"],
+      ["open-instruct", "python mason.py -- python open_instruct/grpo_fast.py --beta 0\n"],
+      ["NeMo RL", "uv run examples/run_grpo_math.py policy.model_name=m\n"],
+      ["AReaL", "python3 -m areal.launcher.local a.py --config a.yaml\n"],
+      [
+        "EasyR1",
+        "python3 -m verl.trainer.main config=a.yaml algorithm.adv_estimator=grpo worker.rollout.n=5\n",
+      ],
+      ["SkyRL", "uv run -m skyrl_train.entrypoints.main_base\n"],
+      ["prime-rl", "uv run rl @ configs/rl.toml\n"],
+      ["torchtune", "tune run lora_finetune_single_device --config a\n"],
+    ];
+    for (const [name, text] of launches) put(`each/${name}.sh`, text);
+    put("each/unsloth.ipynb", cell("from unsloth import FastLanguageModel", "import trl"));
+    put("each/swift.py", "from swift.llm import rlhf_main\nif __name__ == '__main__':\n    rlhf_main()\n");
+    put("each/setup.sh", "# axolotl train x\ngit clone https://example.org/slime\npip install ms-swift\n");
+    const { stdout } = await gradus(["validate", "each", "--json"], own);
+    const { files } = outputSchema.parse(JSON.parse(stdout));
+    assert.deepEqual(
+      Object.fromEntries(files.map(({ file, other }) => [file, other])),
+      Object.fromEntries([
+        ...launches.map(([name]) => [`each/${name}.sh`, name]),
+        ["each/swift.py", "ms-swift"],
+        ["each/unsloth.ipynb", "Unsloth"],
+      ]),
+    );
   });
 });
 

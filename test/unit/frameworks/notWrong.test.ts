@@ -1,7 +1,10 @@
 /** What looks wrong and is taken: lists whose length only a run knows, names that nothing reads. */
 import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import { checkFrameworkDocument } from "../../../server/frameworks/index.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/index.ts";
 import { briefly, isFramework, read } from "./support.ts";
 
 const heard = (name: string, text: string): string[] =>
@@ -133,5 +136,103 @@ describe("a YAML file that no longer parses", () => {
   it("is no framework's otherwise, and one that parses is no error", () => {
     assert.deepEqual(broken("", '"model_name_or_path: a/b\n'), ["unknown"]);
     assert.deepEqual(broken(start, "model_name_or_path: a/b\nnum_generations: 8\n"), []);
+  });
+});
+
+/** Of all rules, in a folder with these files. */
+function inFolder(name: string, text: string, files: Readonly<Record<string, string>> = {}): string[] {
+  const folder = mkdtempSync(join(tmpdir(), "gradus-not-wrong-"));
+  for (const [path, content] of Object.entries({ ...files, [name]: text })) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+  const document = readFrameworkDocument(join(folder, name), text, { environment: "" });
+  assert.ok(document);
+  const found = checkFrameworkDocument(document).map(
+    ({ severity, rule, key }) => `${severity} ${rule} ${key}`,
+  );
+  rmSync(folder, { recursive: true });
+  return found;
+}
+
+const launch = (...words: readonly string[]): string =>
+  `python3 -m verl.trainer.main_ppo ${words.join(" ")} actor_rollout_ref.rollout.name=vllm\n`;
+const about = (found: readonly string[], key: string): string[] => found.filter((one) => one.includes(key));
+
+describe("what a launch brings itself", () => {
+  it("is a file of a group, where its folders are searched", () => {
+    const group = "actor@actor_rollout_ref.actor=own_actor";
+    assert.equal(about(inFolder("run.sh", launch(group)), "foreign-value").length, 1);
+    const searched = launch("'hydra.searchpath=[pkg://mine.config]'", group);
+    assert.deepEqual(about(inFolder("run.sh", searched), "foreign-value"), []);
+  });
+
+  it("is a class of its own for a section", () => {
+    const recipe = (target: string): string =>
+      `defaults:\n  - ppo_trainer\n  - _self_\nactor_rollout_ref:\n  actor:\n${target}    my_beta: 1\n    strategy: fsdp\nalgorithm:\n  adv_estimator: grpo\n`;
+    const own = "    _target_: recipe.mine.actor.MyActorConfig\n";
+    assert.deepEqual(about(inFolder("mine.yaml", recipe("")), "my_beta").length, 1);
+    assert.deepEqual(about(inFolder("mine.yaml", recipe(own)), "my_beta"), []);
+    const program = { "main.py": '@hydra.main(config_path="config", config_name="mine")\n' };
+    assert.deepEqual(about(inFolder("config/mine.yaml", recipe(""), program), "my_beta"), []);
+  });
+
+  it("is a logger, where another program trains", () => {
+    const logger =
+      "'trainer.logger=[console,json_mine]' algorithm.adv_estimator=grpo actor_rollout_ref.rollout.n=4";
+    assert.equal(about(inFolder("run.sh", launch(logger)), "trainer.logger").length, 1);
+    const other = `python3 -m recipe.mine.main_mine ${logger}\n`;
+    assert.deepEqual(about(inFolder("run.sh", other), "trainer.logger"), []);
+  });
+
+  it("is a file that the script writes", () => {
+    const reward = "reward.custom_reward_function.path";
+    const gone = launch(`${reward}=mine.py`);
+    assert.equal(about(inFolder("run.sh", gone), reward).length, 1);
+    assert.deepEqual(about(inFolder("run.sh", `cat > mine.py <<'PY'\nx = 1\nPY\n${gone}`), reward), []);
+    const named = `F=mine.py\ncp /opt/mine.py "$F"\n${launch(`${reward}=$F`)}`;
+    assert.deepEqual(about(inFolder("run.sh", named), reward), []);
+  });
+
+  it("is data of the machine that it is for, which is a warning", () => {
+    const data = (path: string): string[] =>
+      about(
+        inFolder("run.sh", launch(`data.train_files=${path}`), { "data/sums.jsonl": "{}\n" }),
+        "missing-data",
+      );
+    assert.deepEqual(data("data/train.parquet"), ["warning verl-missing-data data.train_files"]);
+    assert.deepEqual(data("data/sumz.jsonl"), ["error verl-missing-data data.train_files"]);
+  });
+});
+
+describe("a share above 1", () => {
+  it("is refused by vLLM, and taken by Transformers", () => {
+    const trl = (more: string): string[] =>
+      briefly("grpo.yaml", `model_name_or_path: a/b\nnum_generations: 8\ntop_p: 1.2\n${more}`);
+    assert.deepEqual(trl(""), []);
+    assert.deepEqual(trl("use_vllm: true\n"), ["error foreign-value: 1.2"]);
+  });
+});
+
+describe("a flag of RLOO before it was written anew", () => {
+  const messages = (program: string): string[] =>
+    checkFrameworkDocument(
+      read("run.sh", `${program} --output_dir out --rloo_k 4 --kl_coef 0.03 --stop_token eos --beta 0.1\n`),
+    )
+      .filter(({ rule }) => rule === "foreign-moved-key")
+      .map(({ severity, message }) => `${severity}: ${message}`);
+
+  it("has its new name, and what the run has instead where the program passes over it", () => {
+    const [k = "", kl = "", stop = ""] = messages("accelerate launch -m trl.scripts.rloo");
+    assert.match(
+      k,
+      /^warning: `--rloo_k` is `--num_generations` since TRL 0\.25\.\d\. It is ignored here: the run has `num_generations` 2\.$/,
+    );
+    assert.match(kl, /is `--beta` since TRL \S+ It is ignored here\.$/);
+    assert.match(stop, /dropped `--stop_token`\. Generation ends .* It is ignored here\.$/);
+  });
+
+  it("is refused by the command", () => {
+    assert.match(messages("trl rloo")[0] ?? "", /^error: `--rloo_k` is `--num_generations` since TRL \S+$/);
   });
 });

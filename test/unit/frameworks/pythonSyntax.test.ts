@@ -30,6 +30,10 @@ const accepted = [
   "x = 0x1F + 1_000 + 2j + 1e-5 + .5 + 0b101\n",
   "x = ('a' \"b\"\n     f'{1}' 'c')\n",
   "print(f\"{x['a']} {'b'}\")\n",
+  // Python 3.12: the string's own quotes, brackets in them, lines and comments inside a field.
+  'print(f"{x["a"]}: {"(" if y else ")"} {{ it\'s {z!r:>{w}}")\n',
+  "print(f'{\", \".join(f'{a['x']}' for a in y)}')\n",
+  'print(f"{\n    len(y)  # of all\n} it\'s", f"{x:%H:%M}", f"""{x["a"]}\n\'""")\n',
   "async def f[T](x: T, *, y=lambda a: a) -> dict[str, int]: return {k: v for k, v in x if not y}\n",
   "if x: y = 1\nelse: y = 2\n",
   "def f():\n\t# a comment\n\tif x:\n\t\treturn 1\n\n\n# at the margin\n\treturn 2\n",

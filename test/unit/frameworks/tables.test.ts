@@ -133,6 +133,29 @@ describe("the release that a file is checked against", () => {
     const document = readFrameworkDocument(join(folder, "a.yaml"), text, { environment: "" });
     assert.deepEqual(document?.version, { text: "0.24.0", from: "file", table: "0.24.0" });
   });
+
+  it("is that which a recipe requires of verl", () => {
+    const folder = mkdtempSync(join(tmpdir(), "gradus-frameworks-"));
+    const address = "git+https://example.org/verl-project/verl.git";
+    writeFileSync(join(folder, "REQUIRED_VERL.txt"), `PIP_INSTALL=pip install verl@${address}@v0.8.0\n`);
+    const launch = "python3 -m verl.trainer.main_ppo trainer.nnodes=1\n";
+    const document = readFrameworkDocument(join(folder, "run.sh"), launch, { environment: "" });
+    assert.deepEqual([document?.version.text, document?.version.from], ["0.8.0", "file"]);
+  });
+
+  it("comes with the Transformers that the script or its requirements name", () => {
+    const script = (head: string): string[] =>
+      checkFrameworkDocument(
+        read(
+          "train.py",
+          `${head}from trl import GRPOConfig\nGRPOConfig(output_dir="out", warmup_ratio=0.1)\n`,
+        ),
+      ).map(({ message }) => message);
+    assert.match(script("")[0] ?? "", /Transformers \S+ no longer has `warmup_ratio`/);
+    const header = '# /// script\n# dependencies = [\n#   "transformers==5.5.0",\n# ]\n# ///\n';
+    assert.deepEqual(script(header), []);
+    assert.deepEqual(script("# pip install transformers==5.5.0\n"), []);
+  });
 });
 
 describe("the model", () => {

@@ -50,6 +50,7 @@ import { routerReplay } from "./routerReplay.ts";
 import { separateAsync } from "./separateAsync.ts";
 import { staleness } from "./staleness.ts";
 import { tokenBudget } from "./batch/tokenBudget.ts";
+import { unreadKeys } from "./unread.ts";
 import { validationTemperature } from "./validationTemperature.ts";
 
 export const verlRules: readonly FrameworkRule[] = [
@@ -62,5 +63,5 @@ export const verlRules: readonly FrameworkRule[] = [
   ...[staleness, generationBatch, separateAsync, resourcePools],
   ...[datasetSize, dataFiles, missingData, dataColumns, curriculumSampler],
   ...[rewardManager, rewardFunction, legacyReward, overlongBuffer],
-  ...[prefixGrouper, routerReplay, resumePath, nsysOptions, fileLogger, defaults],
+  ...[prefixGrouper, routerReplay, resumePath, nsysOptions, fileLogger, unreadKeys, defaults],
 ];

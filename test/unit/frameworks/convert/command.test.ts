@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { parse } from "yaml";
 import { gradus } from "../../../support/cli.ts";
@@ -18,6 +21,45 @@ describe("gradus convert", () => {
     assert.equal(stderr, "");
     assert.equal(parse(config).kl[0].coefficient, 0.04);
     assert.deepEqual(Object.keys(unmapped[0]), ["key", "value", "reason"]);
+  });
+
+  it("says which of the values that decide a run are the framework's defaults", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "gradus-convert-"));
+    const file = join(folder, "run.sh");
+    writeFileSync(
+      file,
+      "python3 -m verl.trainer.main_ppo data.train_files=a.parquet actor_rollout_ref.rollout.n=8\n",
+    );
+    const { stderr } = await gradus(["convert", file]);
+    assert.match(stderr, /the file does not say, and the config has the framework's defaults:\n(  .*\n)*/);
+    assert.match(stderr, /^ {2}data\.train_batch_size = 1024: the default of verl 0\.9\.1$/m);
+    const { stdout } = await gradus(["convert", file, "--json"]);
+    const { defaulted }: { defaulted: { key: string }[] } = JSON.parse(stdout);
+    assert.deepEqual(
+      defaulted.map(({ key }) => key),
+      [
+        "actor_rollout_ref.model.path",
+        "data.train_batch_size",
+        "data.max_prompt_length",
+        "data.max_response_length",
+      ],
+    );
+    rmSync(folder, { recursive: true });
+  });
+
+  it("takes no fork for verl, whichever of verl's keys it has", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "gradus-convert-"));
+    const file = join(folder, "run.sh");
+    for (const entry of ["-m verl.trainer.main", "verl/trainer/main.py"]) {
+      writeFileSync(
+        file,
+        `python3 ${entry} config=a.yaml algorithm.adv_estimator=grpo algorithm.use_kl_loss=true worker.actor.model.model_path=m\n`,
+      );
+      const { code, stdout, stderr } = await gradus(["convert", file]);
+      assert.deepEqual([code, stdout], [1, ""]);
+      assert.match(stderr, /a configuration of EasyR1, which Gradus does not read/);
+    }
+    rmSync(folder, { recursive: true });
   });
 
   it("names what is wrong, and what to do", async () => {

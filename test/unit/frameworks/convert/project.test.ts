@@ -291,3 +291,64 @@ def main():
 
 main()
 `;
+
+describe("a model that a script makes", () => {
+  const script = (...model: string[]): Made =>
+    made(
+      laid(
+        "train.py",
+        [
+          "from trl import GRPOConfig, GRPOTrainer",
+          ...model,
+          "def right(completions, **kwargs):\n    return [0.0 for _ in completions]",
+          "GRPOTrainer(model=model, reward_funcs=right, args=GRPOConfig(num_generations=8), train_dataset=None)",
+          "",
+        ].join("\n"),
+      ),
+    );
+  const ofModel = ({ reasons }: Made): string[] =>
+    Object.entries(reasons).flatMap(([key, reason]) => (key.startsWith("model ") ? [reason] : []));
+
+  const forms: readonly [what: string, lines: readonly string[], model: object][] = [
+    [
+      "loads with its tokenizer, and gives an adapter",
+      [
+        "rank = 32",
+        'model, tokenizer = FastLanguageModel.from_pretrained(model_name = "a/b", load_in_4bit = True)',
+        "model = FastLanguageModel.get_peft_model(model, r = rank, lora_alpha = 64)",
+      ],
+      { base: "a/b", adapter: { use: "lora", rank: 32, alpha: 64, dropout: 0 } },
+    ],
+    [
+      "gives peft's adapter",
+      [
+        'base = AutoModelForCausalLM.from_pretrained("a/b")',
+        "model = base",
+        'model = AutoModelForCausalLM.from_pretrained("a/b")',
+        "model = get_peft_model(model, LoraConfig(r=4, lora_dropout=0.1))",
+      ],
+      { base: "a/b", adapter: { use: "lora", rank: 4, alpha: 8, dropout: 0.1 } },
+    ],
+  ];
+  for (const [what, lines, model] of forms)
+    it(`is converted where the script ${what}`, () => {
+      const found = script(...lines);
+      assert.deepEqual(found.tree["model"], model);
+      assert.deepEqual(ofModel(found), []);
+    });
+
+  it("has a line for the adapter that it goes on with, and for what only running it shows", () => {
+    const continued = script(
+      'base = AutoModelForCausalLM.from_pretrained("a/b")',
+      'model = PeftModel.from_pretrained(base, "out/sft")',
+    );
+    assert.deepEqual(continued.tree["model"], { base: "a/b" });
+    assert.match(ofModel(continued)[0] ?? "", /goes on with the adapter `out\/sft`.*KL reference/);
+    assert.match(ofModel(script("model = build(7)"))[0] ?? "", /makes the model by code \(`build`\)/);
+    const made = script(
+      'model = AutoModelForCausalLM.from_pretrained("a/b")',
+      "model = get_peft_model(model, own())",
+    );
+    assert.match(ofModel(made)[0] ?? "", /an adapter by code \(`get_peft_model`\); write `model\.adapter`/);
+  });
+});
