@@ -158,6 +158,10 @@ export function takeLease(runFolder: string, attempt: number, version: string): 
   };
 }
 
+/** Whether an error says that the run is no longer this process's: it writes nothing more of it. */
+export const hasLostRun = (error: unknown): boolean =>
+  error instanceof UserError && ["run-removed", "run-busy"].includes(error.detail.code ?? "");
+
 const removed = (runFolder: string): UserError =>
   new UserError("The run's folder or its lease was removed while the run was live, so it ends here.", {
     file: runFolder,

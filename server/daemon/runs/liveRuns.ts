@@ -52,6 +52,7 @@ export class LiveRuns {
   launched(run: string): void {
     this.live.add(run);
     this.unsettled.delete(run);
+    this.isWorkedOn(run);
   }
 
   gone(run: string): void {
@@ -61,7 +62,7 @@ export class LiveRuns {
 
   /** A run that an earlier daemon knew with this status. */
   adopt(run: string, status: RunStatus): void {
-    if (isLive(status) || this.isWorkedOn(run)) this.live.add(run);
+    if (this.isWorkedOn(run) || isLive(status)) this.live.add(run);
   }
 
   /** Something in the run's folder changed. */
