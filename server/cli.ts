@@ -1,9 +1,8 @@
 /** `gradus …`: also the entry of the daemon (`daemon serve`), the language server (`lsp`) and a run's worker (`worker`). */
 import module from "node:module";
 import { Command as Program, CommanderError, Help, type Option } from "commander";
-import { UserError, errorPlace, messageOf } from "../shared/lib/errors.ts";
-import { visibleText } from "../shared/lib/visibleText.ts";
-import { complain, exit, type Command } from "./cli/command.ts";
+import { exit, type Command } from "./cli/command.ts";
+import { sayFailure } from "./cli/text/failure.ts";
 import summaries from "./cli/summaries.json" with { type: "json" };
 
 declare const GRADUS_VERSION: string;
@@ -81,20 +80,6 @@ async function main(argv: readonly string[]): Promise<void> {
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? exit.ok : exit.usage;
-    return;
-  }
-  process.exitCode = error instanceof UserError && error.detail.code === "usage" ? exit.usage : exit.failed;
-  if (error instanceof UserError) {
-    const { code, action } = error.detail;
-    complain(
-      `${errorPlace(error.detail)}error: ${visibleText(error.message)}${code === undefined ? "" : ` [${code}]`}`,
-    );
-    if (action !== undefined) complain(`  ${action}`);
-    return;
-  }
-  complain(
-    `gradus: ${process.env["GRADUS_DEBUG"] === undefined ? messageOf(error) : error instanceof Error ? error.stack : String(error)}`,
-  );
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? exit.ok : exit.usage;
+  else process.exitCode = sayFailure(error);
 });

@@ -1,7 +1,7 @@
 /** The first lines of a dataset, read without the rest of the file and again only when it has changed. */
 import { closeSync, readSync, statSync } from "node:fs";
 import { UserError } from "../../shared/lib/errors.ts";
-import type { Json } from "../../shared/lib/json.ts";
+import { parseShallow } from "../../shared/lib/json.ts";
 import { datasetFiles } from "../lib/datasets/files.ts";
 import { withPrompt } from "../lib/datasets/responses.ts";
 import { isTable, tableForm } from "../lib/datasets/tables.ts";
@@ -91,7 +91,7 @@ function parse(file: string, text: string, cut: boolean): DatasetLine[] {
 
 function rowOf(text: string): DatasetLine["row"] {
   try {
-    const value: Json = JSON.parse(text);
+    const value = parseShallow(text);
     return isObject(value) ? withPrompt(value) : undefined;
   } catch {
     return undefined;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { readControl } from "../../shared/run/controlFile.ts";
 import { UserError } from "../../shared/lib/errors.ts";
+import { parseShallow } from "../../shared/lib/json.ts";
 import { isRunId, runIdSchema } from "../../shared/run/runId.ts";
 import { externalEngines } from "../../shared/run/engines.ts";
 import type { ControlLine, RunFile, SiteFolder } from "../../shared/run/run.ts";
@@ -104,7 +105,7 @@ const runSchema = z.object({
 /** null: a run that something other than the daemon made, known by its log alone. */
 export function readRunFile(folder: string): RunFile | null {
   try {
-    const run = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
+    const run = runSchema.parse(parseShallow(readFileSync(runFilePath(folder), "utf8")));
     const { relative, steps, seed, python, parent, fresh, imported, site, sourceRun, ...rest } = run;
     return {
       ...rest,

@@ -1,6 +1,7 @@
 /** Records to bytes and back. Both directions are the reference for other writers; see records.ts for the layout. */
 import { endianness } from "node:os";
 import { UserError } from "../lib/errors.ts";
+import { parseShallow } from "../lib/json.ts";
 import { toWire } from "../rollouts/rollouts.ts";
 import { logColumns, type LogColumn } from "../rollouts/columns.ts";
 import { crc32 } from "./crc32.ts";
@@ -196,7 +197,7 @@ const plainRecord =
   };
 
 function parseObject(text: string): Record<string, unknown> {
-  const value: unknown = JSON.parse(text);
+  const value = parseShallow(text);
   if (!isObject(value)) throw new TypeError("the payload is not an object");
   return value;
 }

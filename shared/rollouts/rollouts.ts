@@ -4,7 +4,7 @@
  */
 import { UserError, messageOf } from "../lib/errors.ts";
 import type { TermDetails } from "./criteria.ts";
-import type { Json, JsonObject } from "../lib/json.ts";
+import { shallow, type Json, type JsonObject } from "../lib/json.ts";
 import { tokenKeys, type Column, type ColumnWith, type TokenKey } from "./columns.ts";
 import {
   origins,
@@ -188,13 +188,15 @@ const quoted = (text: string): string =>
     found.startsWith('"') ? found : `"${found}"`,
   );
 
-/** What a line says. @throws SyntaxError where it is no JSON otherwise, either */
+/** What a line says. @throws SyntaxError where it is no JSON otherwise, either, or is nested too deep */
 export function parseJson(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
-    return JSON.parse(quoted(text));
+    value = JSON.parse(quoted(text));
   }
+  return shallow(value);
 }
 
 function parseLine(text: string, place: RowPlace): unknown {

@@ -115,7 +115,7 @@ export function busyElsewhere(
 export interface Lease {
   /** Says more in worker.json, e.g. the backend once it is chosen. */
   describe(more: { readonly backend?: string }): void;
-  /** @throws UserError once another worker has taken the run, as after a long sleep of this process */
+  /** @throws UserError once another worker has taken the run, as after a long sleep of this process, or its folder was removed */
   check(): void;
   /** At the very end; a killed worker's lease is taken over by the next. */
   release(): void;
@@ -143,7 +143,8 @@ export function takeLease(runFolder: string, attempt: number, version: string): 
       writeWorker(runFolder, worker);
     },
     check: () => {
-      if (result.lock.isOurs() || readLock(path) === null) return;
+      if (result.lock.isOurs()) return;
+      if (readLock(path) === null) throw removed(runFolder);
       throw new UserError("Another process has taken this run over, because this one's lease had expired.", {
         file: path,
         code: "run-busy",
@@ -156,6 +157,18 @@ export function takeLease(runFolder: string, attempt: number, version: string): 
     },
   };
 }
+
+/** Whether an error says that the run is no longer this process's: it writes nothing more of it. */
+export const hasLostRun = (error: unknown): boolean =>
+  error instanceof UserError && ["run-removed", "run-busy"].includes(error.detail.code ?? "");
+
+const removed = (runFolder: string): UserError =>
+  new UserError("The run's folder or its lease was removed while the run was live, so it ends here.", {
+    file: runFolder,
+    code: "run-removed",
+    action:
+      "Where that was not meant, restore the folder from a copy and resume the run: gradus runs resume.",
+  });
 
 function refusal(runFolder: string, by: ProcessIdentity): UserError {
   if (by.place !== undefined && isElsewhere(by))

@@ -64,6 +64,7 @@ for (; step < steps && !stopping; step++) {
   log.append(rollout(step, 0));
   log.append(judged(step, 1, [1, 0]));
   log.commit(step);
+  lease.check();
   control(step);
   while (paused && !stopping) {
     await wait(10);

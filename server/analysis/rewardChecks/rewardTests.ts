@@ -3,6 +3,7 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import { expectation, testEnding, type Expectation } from "../../../shared/rollouts/expectation.ts";
 import { parseRollout, type RolloutRow, type RowPlace } from "../../../shared/rollouts/rollouts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
+import { parseShallow } from "../../../shared/lib/json.ts";
 import { jsonLines } from "../../lib/jsonLines.ts";
 import type { HoleExample } from "./attackTasks.ts";
 import { recordOf } from "../recorded.ts";
@@ -27,7 +28,7 @@ export interface RewardTestResult {
 function parse(text: string, place: RowPlace): RewardTest {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseShallow(text);
   } catch (error) {
     throw refusal(place, "not JSON", error);
   }

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { TrainablePolicy } from "../../engine/index.ts";
 import { checkpointFolder, checkpointSteps, policyFolder } from "../../run/checkpoint/checkpoint.ts";
+import { mustBeWhole } from "../../run/checkpoint/sums.ts";
 import { openCheckpoint } from "../../run/checkpoint/checkpoints.ts";
 import { readRunFile, storedConfig } from "../../run/loop/files.ts";
 import { openRunPolicy } from "../../run/models/openPolicy.ts";
@@ -47,8 +48,9 @@ async function ofRun(folder: string): Promise<ToServe> {
       code: "invalid-config",
       action: "Serve one of its checkpoints: gradus serve RUN@last.",
     });
-  const policy = await openRunPolicy(config);
   const last = checkpointSteps(folder).at(-1);
+  if (last !== undefined) mustBeWhole(checkpointFolder(folder, last));
+  const policy = await openRunPolicy(config);
   if (last !== undefined) await policy.load(join(checkpointFolder(folder, last), policyFolder));
   return { policy, name: run.name, run: folder };
 }

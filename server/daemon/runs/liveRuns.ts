@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { liveStatuses, type RunStatus, type RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isSettled } from "../../../shared/protocol/runStatus.ts";
-import { busyElsewhere, holderOf, workerIsAlive } from "../../../shared/run/lease.ts";
+import type { ProcessIdentity } from "../../../shared/daemon/process.ts";
+import { busyElsewhere, holderOf, isWorkerOf } from "../../../shared/run/lease.ts";
 import { readRunFile, runFolder } from "../../store/files.ts";
 import type { RemoteStore } from "../../store/remote.ts";
 import { goneFolder, interruption, unwritable } from "./interruption.ts";
@@ -23,6 +24,8 @@ export class LiveRuns {
   private readonly settling = new Map<string, Promise<void>>();
   /** Runs that have ended while the store cannot be written: why. */
   private readonly unsettled = new Map<string, string>();
+  /** Who was last seen to work on each: where its folder is removed, no file names that process any more. */
+  private readonly workers = new Map<string, ProcessIdentity>();
   private readonly stalled: StalledRuns;
   private readonly timer: NodeJS.Timeout;
 
@@ -58,21 +61,23 @@ export class LiveRuns {
   launched(run: string): void {
     this.live.add(run);
     this.unsettled.delete(run);
+    this.isWorkedOn(run);
   }
 
   gone(run: string): void {
     this.live.delete(run);
+    this.workers.delete(run);
   }
 
   /** A run that an earlier daemon knew with this status. */
   adopt(run: string, status: RunStatus): void {
-    if (isLive(status) || workerIsAlive(this.folder(run))) this.live.add(run);
+    if (this.isWorkedOn(run) || isLive(status)) this.live.add(run);
   }
 
   /** Something in the run's folder changed. */
   async touched(run: string): Promise<void> {
     if (this.busy.has(run) || !existsSync(this.folder(run))) return;
-    if (!this.live.has(run) && workerIsAlive(this.folder(run))) this.live.add(run);
+    if (!this.live.has(run) && this.isWorkedOn(run)) this.live.add(run);
     if (this.live.has(run)) return this.remote.call("ingest", run);
     await this.remote.call("drain", run);
     // A folder that was put here may lack an end, and no process of it will write one: look() says so.
@@ -83,7 +88,7 @@ export class LiveRuns {
     this.stalled.look([...this.live]).catch((error: unknown) => this.log(messageOf(error)));
     for (const run of this.live) {
       try {
-        if (workerIsAlive(this.folder(run)))
+        if (this.isWorkedOn(run))
           this.remote.call("ingest", run).catch((error: unknown) => this.log(messageOf(error)));
         else void this.settle(run);
       } catch (error) {
@@ -107,7 +112,7 @@ export class LiveRuns {
     this.busy.add(run);
     try {
       const folder = this.folder(run);
-      if (workerIsAlive(folder)) return;
+      if (this.isWorkedOn(run)) return;
       await this.remote.call("drain", run);
       const status = await this.remote.call("recordedStatus", run);
       if (status === "stopping")
@@ -139,6 +144,22 @@ export class LiveRuns {
     return message === undefined || isSettled(run.status) ? run : { ...run, status: "interrupted", message };
   }
 
+  /** A worker lives, here or elsewhere, whether or not the folder is still there. */
+  private isWorkedOn(run: string): boolean {
+    const folder = this.folder(run);
+    const holder = holderOf(folder);
+    if (holder.state === "here") this.workers.set(run, holder.identity);
+    return holder.state !== "none" || this.leftOver(run) !== undefined;
+  }
+
+  /** The worker of a run whose folder was removed, until it has noticed. */
+  private leftOver(run: string): ProcessIdentity | undefined {
+    const known = this.workers.get(run);
+    if (known !== undefined && isWorkerOf(this.folder(run), known)) return known;
+    this.workers.delete(run);
+    return undefined;
+  }
+
   /** @throws UserError where its worker lives, here or elsewhere */
   refuse(run: string, what: string): void {
     const holder = holderOf(this.folder(run));
@@ -149,6 +170,12 @@ export class LiveRuns {
         action: `Stop it first: gradus runs stop ${run}.`,
       });
     }
+    const left = this.leftOver(run);
+    if (left !== undefined)
+      throw new UserError(`Process ${left.pid} still works on run ${run}, whose folder was removed.`, {
+        code: "busy",
+        action: "It ends by itself within a step. Try again then.",
+      });
   }
 
   /** @throws UserError where another request is working on the run */

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { readText } from "../../lib/inputFile.ts";
 import { messageOf, readFailure, UserError } from "../../../shared/lib/errors.ts";
+import { parseShallow } from "../../../shared/lib/json.ts";
 import { splitOf, type Split } from "../../core/split.ts";
 
 /** What separates the units of a text: they are cut after it, so that together they are the text again. */
@@ -87,7 +88,7 @@ function documentOf(line: string, number: number, file: string): string {
     });
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseShallow(line);
   } catch (error) {
     throw refused(`the line is not JSON: ${messageOf(error)}`);
   }

@@ -1,6 +1,6 @@
 /** The rows of a dataset's file, and what templates take of them. */
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
-import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import { parseShallow, type Json, type JsonObject } from "../../../shared/lib/json.ts";
 import { siblingFields } from "../../core/datasetLines.ts";
 import { datasetFiles } from "../../lib/datasets/files.ts";
 import { withPrompt } from "../../lib/datasets/responses.ts";
@@ -63,7 +63,7 @@ export function fillFrom(template: string, { value: row, name, place }: DatasetR
 function parse(text: string, file: string, line: number): JsonObject {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseShallow(text);
   } catch (error) {
     throw new UserError(`not JSON: ${messageOf(error)}`, {
       file,

@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, extname, join, relative } from "node:path";
 import { readFailure, UserError } from "../../../shared/lib/errors.ts";
-import { isObject, type JsonObject } from "../../../shared/lib/json.ts";
+import { isObject, parseShallow, type JsonObject } from "../../../shared/lib/json.ts";
 import { readText } from "../../lib/inputFile.ts";
 
 export interface Passage {
@@ -61,7 +61,7 @@ const textOf = (row: JsonObject, ...keys: readonly string[]): string | undefined
 function passageOf(line: string, file: string, at: number): Passage {
   let row: unknown;
   try {
-    row = JSON.parse(line);
+    row = parseShallow(line);
   } catch {
     throw refusal(file, "the line is no JSON", at);
   }

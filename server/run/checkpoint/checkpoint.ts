@@ -3,19 +3,7 @@
  * on the device, so that a folder of that name is always whole. It holds `state.json` (curriculum, task cursors, clock,
  * what the loop remembers), the arrays those name, and whatever the policy writes of its weights and optimiser.
  */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { readBest, writeBest, type BestCheckpoint } from "../../../shared/run/bestCheckpoint.ts";
@@ -24,6 +12,7 @@ import type { Json } from "../../../shared/lib/json.ts";
 import type { Saved } from "../../core/basics.ts";
 import { entrySchema, packed, packedBytes, unpacked } from "../../core/state/savedArrays.ts";
 import { slots, type Identity } from "./identity.ts";
+import { flush, mustBeWhole, sealTree } from "./sums.ts";
 
 /** What is saved of the run besides the policy. */
 export interface RunState {
@@ -98,8 +87,9 @@ function arraysFile(path: string, wanted: number): Buffer {
   return bytes;
 }
 
-/** @throws UserError naming the file that is missing, cut short or no state */
+/** Every file of the checkpoint is checked before any is used. @throws UserError naming the file that is missing or damaged */
 export function readState(folder: string): RunState {
+  mustBeWhole(folder);
   const file = stateFile(join(folder, "state.json"));
   const bytes = arraysFile(join(folder, "state.bin"), packedBytes(file.arrays));
   const numbered = file.arrays.map((entry, i) => ({ ...entry, name: String(i) }));
@@ -116,27 +106,6 @@ export function readState(folder: string): RunState {
     parts: Object.fromEntries(Object.keys(file.parts).map((name) => [name, part(name)])),
     identities: file.identities,
   };
-}
-
-/** Flushes every file below a folder, and the folder itself, to the device. */
-function syncTree(folder: string): number {
-  let bytes = 0;
-  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
-    if (!entry.isFile()) continue;
-    const file = join(entry.parentPath, entry.name);
-    bytes += statSync(file).size;
-    flush(file);
-  }
-  flush(folder);
-  return bytes;
-}
-function flush(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 /** Steps of the whole checkpoints of a run, ascending. */
@@ -178,10 +147,12 @@ export async function writeWhole(
   const draft = `${path}.tmp-${process.pid}`;
   try {
     rmSync(draft, { recursive: true, force: true });
-    mkdirSync(draft, { recursive: true });
+    // Never the run's own folder: where that was removed, nothing makes it anew.
+    mkdirSync(dirname(draft), { recursive: existsSync(dirname(dirname(draft))) });
+    mkdirSync(draft);
     await savePolicy(draft);
     writeState(draft, state);
-    const bytes = syncTree(draft);
+    const bytes = sealTree(draft);
     rmSync(path, { recursive: true, force: true });
     renameSync(draft, path);
     flush(dirname(path));

@@ -8,6 +8,7 @@ import { admitAnswers, type Answering } from "../../analysis/memory/ofAnswers.ts
 import { adamwChoice } from "../../methods/optimizer/adamw.ts";
 import { openPolicy, type TrainablePolicy } from "../../engine/index.ts";
 import { checkpointFolder, checkpointSteps, policyFolder } from "./checkpoint.ts";
+import { weightsMustBeWhole } from "./sums.ts";
 
 const isPolicy = (folder: string): boolean =>
   ["model.safetensors", "model.safetensors.index.json", "adapter_config.json"].some((name) =>
@@ -68,6 +69,7 @@ export async function openCheckpoint(
   sharesWith?: TrainablePolicy,
 ): Promise<TrainablePolicy> {
   const base = resolveCheckpoint(path);
+  weightsMustBeWhole(base);
   const budget = admitAnswers({ path: base, ...work });
   const backend = work.config?.engine.backend ?? "auto";
   return openPolicy({

@@ -13,7 +13,7 @@ import {
   renameSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
@@ -21,6 +21,7 @@ import { readLoopState, type LoopState } from "../loop/loop.ts";
 import { checkpointFolder, checkpointSteps, readState } from "./checkpoint.ts";
 import { claims, unclaimedError } from "./claims.ts";
 import { differences, identitiesOf } from "./identity.ts";
+import { resum } from "./sums.ts";
 
 /** The nearest checkpoint at or before a step; without one, the last. @throws UserError where there is none */
 export function checkpointBefore(run: string, folder: string, step: number | undefined): number {
@@ -197,6 +198,7 @@ function replaceLoop(path: string, loop: LoopState): void {
   const state = JSON.parse(readFileSync(path, "utf8")) as JsonObject;
   writeFileSync(`${path}.new`, JSON.stringify({ ...state, loop }));
   renameSync(`${path}.new`, path);
+  resum(dirname(path), basename(path));
 }
 
 function linked(from: string, to: string): void {

@@ -2,7 +2,7 @@
  * The policy as the last evaluation kept it, next to the run's models: `models/kept-<steps done>`. Its weights, its
  * optimisers and the copies that follow it go back together; other models, and what was learned of the tasks, stay.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { OptimizerChoice } from "../../core/slots/optimizer.ts";
 import type { Session } from "../loop/session.ts";
@@ -25,7 +25,6 @@ export class KeptPolicy {
 
   async keep(done: number): Promise<void> {
     const { policy, models } = this.session;
-    mkdirSync(join(this.run, "models"), { recursive: true });
     const parts = { optimizers: saveOptimizers(policy, this.optimizers().keys()) };
     await writeWhole(this.folder(done), { step: done - 1, loop: null, parts }, async (folder) => {
       await policy.save(join(folder, policyFolder));
@@ -37,9 +36,9 @@ export class KeptPolicy {
   async putBack(done: number): Promise<void> {
     const { policy, models } = this.session;
     const folder = this.folder(done);
+    const { optimizers } = readState(folder).parts;
     await policy.load(join(folder, policyFolder), policy.version + 1);
     models.restoreCopies("policy", join(folder, copiesFolder));
-    const { optimizers } = readState(folder).parts;
     if (optimizers !== undefined) loadOptimizers(policy, this.optimizers(), optimizers);
   }
 

@@ -11,6 +11,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import { isOutOfMemory, keepMemoryNote, memoryAdvice } from "../../analysis/memory/estimate.ts";
 import { openModels } from "../models/models.ts";
 import { checkpointFolder, checkpointSteps, readState, type RunState } from "../checkpoint/checkpoint.ts";
+import { damageIn } from "../checkpoint/sums.ts";
 import { Commands } from "./commands.ts";
 import { readRunFile, storedConfig, type StoredConfig } from "./files.ts";
 import { gitState } from "./git.ts";
@@ -276,12 +277,14 @@ async function whole<Part>(folder: string, step: number, read: () => Promise<Par
   } catch (error) {
     if (error instanceof UserError && error.detail.code === "checkpoint-unclaimed") throw error;
     const path = checkpointFolder(folder, step);
-    const before = checkpointSteps(folder).at(-2);
+    const earlier = checkpointSteps(folder).filter((one) => one < step);
+    const before = earlier.findLast((one) => damageIn(checkpointFolder(folder, one)) === undefined);
+    const away = [...earlier.filter((one) => one > (before ?? -1)), step];
     throw new UserError(`The checkpoint of step ${step} cannot be read: ${messageOf(error)}`, {
       file: error instanceof UserError ? (error.detail.file ?? path) : path,
       code: "checkpoint-damaged",
       cause: error,
-      action: `Move ${path} away, then resume the run: it continues from ${before === undefined ? "its beginning" : `the checkpoint of step ${before}`}.`,
+      action: `Move ${away.map((one) => checkpointFolder(folder, one)).join(", ")} away, then resume the run: it continues from ${before === undefined ? "its beginning" : `the checkpoint of step ${before}`}.`,
     });
   }
 }

@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { engineNames, type ExternalEngine } from "../../../shared/run/engines.ts";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { openControl, unreadableText, type Control } from "../../../shared/run/control.ts";
-import { takeLease } from "../../../shared/run/lease.ts";
+import { hasLostRun, takeLease, type Lease } from "../../../shared/run/lease.ts";
 import type { ControlLine, RunFile, SiteFolder } from "../../../shared/run/run.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { mirrorPath } from "../../store/files.ts";
@@ -44,7 +44,7 @@ export async function siteRun(options: SiteRunOptions): Promise<number> {
   try {
     const { config, authored } = runConfig(options.folder, options.run);
     const site = siteOf(options.place.site, dirname(options.run.file));
-    const run = new SiteRun(options, site, config, authored, gone.signal);
+    const run = new SiteRun(options, site, config, authored, gone.signal, lease);
     return await run.toItsEnd();
   } finally {
     lease.release();
@@ -79,6 +79,7 @@ class SiteRun {
     private readonly config: RunConfig,
     private readonly authored: string,
     private readonly gone: AbortSignal,
+    private readonly lease: Lease,
   ) {
     this.signal = AbortSignal.any([gone, this.now.signal]);
     const { folder, run, place, attempt } = options;
@@ -99,6 +100,7 @@ class SiteRun {
       await this.looks.ask(() => this.begin());
       return await this.follow(log);
     } catch (error) {
+      if (hasLostRun(error)) throw error;
       const action = error instanceof UserError ? ` ${error.detail.action ?? ""}` : "";
       log.end("failed", `${messageOf(error)}.${action}`.replace("..", "."));
       return 1;
@@ -132,6 +134,7 @@ class SiteRun {
   /** @returns the exit code */
   private async follow(log: FeedRun): Promise<number> {
     while (!this.signal.aborted) {
+      this.lease.check();
       await this.steer();
       // The state first: what is there when the job has ended comes with the look after it.
       const state = await this.looks.ask(() => this.job.state());

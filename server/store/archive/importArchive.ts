@@ -1,11 +1,24 @@
 /** A run out of one file: it appears in the store complete and as it was, or not at all. */
 import { createHash } from "node:crypto";
-import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  statfsSync,
+  utimesSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { Transform, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { open, type Entry, type ZipFile } from "yauzl";
+import type { z } from "zod";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { formatBytes } from "../../../shared/lib/format.ts";
+import { parseShallow } from "../../../shared/lib/json.ts";
+import { attemptsOf } from "../../../shared/log/reader.ts";
 import { readRunFile, runsFolder } from "../files.ts";
 import { draftFolder } from "../imported/runDraft.ts";
 import { hashOf, manifestName, manifestSchema, type Manifest } from "./manifest.ts";
@@ -36,9 +49,11 @@ export async function importArchive(file: string, store: string): Promise<Import
       return { ...result, present: true };
     }
     draft = draftFolder(store, manifest.run);
+    mustHaveRoom(file, draft, bytes);
     await unpack(zip, entries, manifest, draft);
-    if (readRunFile(draft)?.id !== manifest.run && !existsSync(join(draft, "log")))
-      throw damaged(file, "it holds no run");
+    if (attemptsOf(draft).length === 0) throw damaged(file, "it holds no log of a run");
+    const named = readRunFile(draft)?.id ?? manifest.run;
+    if (named !== manifest.run) throw damaged(file, `its run.json is of another run, ${named}`);
     renameSync(draft, home);
     return { ...result, present: false };
   } catch (error) {
@@ -97,20 +112,37 @@ async function manifestOf(
     throw damaged(file, `it has no ${manifestName}`);
   const pieces: Buffer[] = [];
   for await (const piece of await streamOf(zip, entry)) pieces.push(Buffer.from(piece));
-  const value: unknown = JSON.parse(Buffer.concat(pieces).toString("utf8"));
+  const value = parseShallow(Buffer.concat(pieces).toString("utf8"));
   if (typeof value === "object" && value !== null && "version" in value && Number(value.version) > 1)
     throw new UserError("A later version of Gradus exported this run.", {
       file,
       code: "archive-too-new",
       action: "Update Gradus, then import it.",
     });
-  const manifest = manifestSchema.parse(value);
+  const { data: manifest, error } = manifestSchema.safeParse(value);
+  if (manifest === undefined) throw damaged(file, manifestFault(error), error);
   const expected = new Set(manifest.files.map(({ path }) => path));
   const missing = manifest.files.find(({ path }) => !entries.has(path));
   const extra = [...entries.keys()].find((name) => name !== manifestName && !expected.has(name));
   if (missing !== undefined) throw damaged(file, `${missing.path} is missing`);
   if (extra !== undefined) throw damaged(file, `its list of files does not have ${extra}`);
   return manifest;
+}
+
+/** The first of what is wrong with it, in words. */
+function manifestFault({ issues: [issue] }: z.ZodError): string {
+  const place = issue?.path.join(".") ?? "";
+  return `its ${manifestName} is wrong${place === "" ? "" : ` at \`${place}\``}: ${issue?.message ?? ""}`;
+}
+
+/** @throws UserError where the disk of the store has no room for what the file says it holds */
+function mustHaveRoom(file: string, place: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(place);
+  if (bytes <= bavail * bsize) return;
+  throw new UserError(
+    `The run has ${formatBytes(bytes)}, and the store's disk has only ${formatBytes(bavail * bsize)} free.`,
+    { file, code: "disk-full", action: "Free space there, or import into another store: --store FOLDER." },
+  );
 }
 
 async function unpack(

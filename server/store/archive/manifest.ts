@@ -20,7 +20,7 @@ export const manifestSchema = z.object({
     z.object({
       /** From the run's folder, with `/`. */
       path: z.string(),
-      bytes: z.number(),
+      bytes: z.number().int().nonnegative(),
       sha256: z.string(),
       /** Milliseconds since 1970. */
       mtime: z.number(),

@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { inflateRawSync } from "node:zlib";
 import { compressors } from "hyparquet-compressors";
-import { openRegular } from "../../lib/inputFile.ts";
+import { inWords, openRegular } from "../../lib/inputFile.ts";
 
 export interface Member {
   readonly name: string;
@@ -15,6 +15,8 @@ export interface Member {
   readonly offset: number;
 }
 
+/** Bytes of a member at most: one sample of an evaluation, or what a log begins with, is read whole into memory. */
+const mostMember = 128 * 1024 * 1024;
 /** The end of a zip file has at most a comment of this many bytes after it. */
 const longestEnd = 22 + 65_535;
 const marks = { end: 0x06054b50, end64: 0x06064b50, locator: 0x07064b50, entry: 0x02014b50 } as const;
@@ -39,6 +41,7 @@ export class ZipMembers {
 
   /** @throws RangeError where the member is damaged, or compressed in another way */
   read({ name, method, packed, size, offset }: Member): Buffer {
+    if (size > mostMember) throw new RangeError(`${name} is larger than ${inWords(mostMember)}`);
     const head = this.bytes(offset, 30);
     const data = this.bytes(offset + 30 + head.readUInt16LE(26) + head.readUInt16LE(28), packed);
     const found = unpacked(method, data, size);
@@ -83,6 +86,8 @@ export class ZipMembers {
   }
 
   private bytes(position: number, length: number): Buffer {
+    if (length < 0 || position + length > fstatSync(this.descriptor).size)
+      throw new RangeError("it ends within a member");
     const bytes = Buffer.alloc(length);
     if (readSync(this.descriptor, bytes, 0, length, position) !== length)
       throw new RangeError("it ends within a member");
@@ -120,7 +125,8 @@ function wideNumbers(extra: Buffer): number[] {
 
 function unpacked(method: number, data: Buffer, size: number): Buffer | undefined {
   if (method === methods.stored) return data;
-  if (method === methods.deflate) return inflateRawSync(data);
+  // The size is only what the file says: one byte more than that ends it.
+  if (method === methods.deflate) return inflateRawSync(data, { maxOutputLength: Math.max(1, size) });
   if (method !== methods.zstd || compressors.ZSTD === undefined) return undefined;
   return Buffer.from(compressors.ZSTD(data, size));
 }

@@ -1,9 +1,11 @@
 /** What verl or TRL left in a folder: files with rollouts by step, and where their metrics are. */
-import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { closeSync, readdirSync, readSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { DumpTrainer } from "../../../shared/run/origin.ts";
 import { parseJson } from "../../../shared/rollouts/rollouts.ts";
+import { openRegular } from "../../lib/inputFile.ts";
+import { passedOver, unfitness } from "./foreignFiles.ts";
 
 export interface StepFile {
   readonly step: number;
@@ -17,6 +19,8 @@ export interface TrainerOutput {
   readonly files: readonly StepFile[];
   /** verl's file logger, or TRL's `trainer_state.json`; undefined: there is none. */
   readonly metrics: string | undefined;
+  /** Entries with the name of a rollout file that are none, in words. */
+  readonly passedOver: readonly string[];
 }
 
 /** Folders below the one that is named. */
@@ -33,13 +37,21 @@ interface Listed {
 
 /** @throws UserError where there are no rollouts, or several sets of them */
 export function findOutput(root: string): TrainerOutput {
-  if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true)
+  const stats = statSync(root, { throwIfNoEntry: false });
+  if (stats !== undefined && !stats.isDirectory())
+    throw new UserError("This file holds nothing that Gradus imports.", {
+      file: root,
+      code: "import-nothing",
+      action:
+        "Name the folder that a trainer wrote to, a trackio project (.db), a log of Inspect (.eval) or an exported run (.gradusrun).",
+    });
+  if (stats === undefined)
     throw new UserError("There is no such folder to import.", {
       file: root,
       code: "import-missing",
       action: "Name the folder that a trainer wrote to.",
     });
-  const folders = [...listed(root, depth)];
+  const folders = [...listed(root, depth, root)];
   const candidates = (["verl", "trl"] as const).flatMap((trainer) =>
     folders
       .filter(({ names }) => names.some((name) => patterns[trainer].test(name)))
@@ -54,7 +66,13 @@ export function findOutput(root: string): TrainerOutput {
     .sort((one, other) => one.step - other.step);
   const metrics =
     chosen.trainer === "verl" ? verlMetrics(folders, root) : trainerState(folders, chosen.folder);
-  return { trainer: chosen.trainer, folder: chosen.folder, files, metrics };
+  return {
+    trainer: chosen.trainer,
+    folder: chosen.folder,
+    files,
+    metrics,
+    passedOver: passedOver(chosen.folder, (name) => patterns[chosen.trainer].test(name)),
+  };
 }
 
 /**
@@ -90,13 +108,18 @@ function trainerOf(file: string): DumpTrainer | undefined {
     : undefined;
 }
 
-function* listed(folder: string, levels: number): Generator<Listed> {
+function* listed(folder: string, levels: number, root: string): Generator<Listed> {
   const entries = readdirSync(folder, { withFileTypes: true });
-  yield { folder, names: entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name) };
+  yield {
+    folder,
+    names: entries
+      .filter((entry) => !entry.isDirectory() && unfitness(entry, root) === undefined)
+      .map(({ name }) => name),
+  };
   if (levels === 0) return;
   for (const entry of entries)
     if (entry.isDirectory() && !entry.name.startsWith("."))
-      yield* listed(join(folder, entry.name), levels - 1);
+      yield* listed(join(folder, entry.name), levels - 1, root);
 }
 
 type Candidate = Listed & { readonly trainer: DumpTrainer };
@@ -158,7 +181,7 @@ function isMetrics(file: string): boolean {
 
 /** undefined: it is no JSON. */
 function firstLine(file: string): unknown {
-  const descriptor = openSync(file, "r");
+  const descriptor = openRegular(file);
   try {
     const bytes = Buffer.alloc(firstBytes);
     const [line] = bytes.toString("utf8", 0, readSync(descriptor, bytes, 0, firstBytes, 0)).split("\n");

@@ -99,6 +99,7 @@ async function write(
     data: seen.notes.data,
     needs: seen.notes.needs,
     missing: missingOf(output.trainer, metrics, seen, placed),
+    notes: output.passedOver,
   };
 }
 

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { after, before, test } from "node:test";
+import { sumsFile } from "../../../server/run/checkpoint/sums.ts";
 import { work } from "../../../server/run/loop/worker.ts";
 import { essence, ofKind, readLog } from "../../support/runFolder.ts";
 
@@ -99,6 +100,7 @@ const editState = (folder: string, step: number, edit: (state: State) => State):
   const file = join(folder, "checkpoints", String(step), "state.json");
   const state: State = JSON.parse(readFileSync(file, "utf8"));
   writeFileSync(file, JSON.stringify(edit(state)));
+  rmSync(join(folder, "checkpoints", String(step), sumsFile));
 };
 /** What a checkpoint remembers, in its order; names hold hashes of folders. */
 function remembered(folder: string, step: number): unknown {

@@ -1,13 +1,28 @@
 /** A run as one file, and back: byte for byte, or refused. */
 import assert from "node:assert/strict";
-import { appendFileSync, cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import {
+  appendFileSync,
+  cpSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { before, test } from "node:test";
 import { exportArchive } from "../../../server/store/archive/exportArchive.ts";
 import { importArchive } from "../../../server/store/archive/importArchive.ts";
+import type { Manifest } from "../../../server/store/archive/manifest.ts";
+import { ZipMembers } from "../../../server/store/archive/zipMembers.ts";
 import { runFolder } from "../../../server/store/files.ts";
 import { loadReaders } from "../../../server/store/imported/readers.ts";
 import { importRun } from "../../../server/store/imported/importRun.ts";
+import { ZipFile } from "yazl";
 import { newFolder, newStore, plain, write } from "./support.ts";
 import { end, start } from "../log/sample.ts";
 
@@ -111,6 +126,78 @@ test("what is damaged is refused with the reason, and leaves nothing", async () 
     (all) => Buffer.from(all.toString("latin1").replaceAll("marks.json", "other.json"), "latin1"),
     /damaged/,
   );
+});
+
+/** An exported run, as whoever wants to do harm would write it. */
+async function forged(
+  change: (manifest: Manifest) => unknown,
+  files: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const manifest: Manifest = {
+    format: "gradus-run",
+    version: 1,
+    run: "forged",
+    gradus: "1",
+    checkpoints: false,
+    files: Object.entries(files).map(([path, text]) => ({
+      path,
+      bytes: text.length,
+      sha256: createHash("sha256").update(text).digest("hex"),
+      mtime: 0,
+    })),
+  };
+  const zip = new ZipFile();
+  zip.addBuffer(Buffer.from(JSON.stringify(change(manifest))), "manifest.json");
+  for (const [path, text] of Object.entries(files)) zip.addBuffer(Buffer.from(text), path);
+  zip.end();
+  const file = join(newFolder(), "..", "forged.gradusrun");
+  mkdirSync(dirname(file), { recursive: true });
+  await pipeline(zip.outputStream, createWriteStream(file));
+  return file;
+}
+
+test("a forged file is refused in words: its id, a run without a log, another run's, more than the disk has", async () => {
+  const store = newFolder();
+  const about = (id: string) =>
+    JSON.stringify({ id, file: "/x.yaml", name: "x", set: [], createdAt: "2026-01-02T03:04:05Z" });
+  const refused = async (file: string, how: RegExp) => {
+    await assert.rejects(importArchive(file, store), how);
+    assert.deepEqual(existsSync(join(store, "runs")) ? readdirSync(join(store, "runs")) : [], []);
+  };
+  for (const run of ["../up", "__proto__", "", 7])
+    await refused(
+      await forged((manifest) => ({ ...manifest, run })),
+      /damaged, or is no exported run: its manifest.json is wrong at `run`: [^{[]*$/,
+    );
+  await refused(
+    await forged((manifest) => manifest, { "run.json": about("forged") }),
+    /holds no log of a run/,
+  );
+  await refused(
+    await forged((manifest) => manifest, { "run.json": about("other"), "log/0/0.seg": "x" }),
+    /its run.json is of another run, other/,
+  );
+  await refused(
+    await forged(
+      (manifest) => ({ ...manifest, files: manifest.files.map((one) => ({ ...one, bytes: 2 ** 52 })) }),
+      { "log/0/0.seg": "x" },
+    ),
+    /The run has .* TB, and the store's disk has only .* free/,
+  );
+});
+
+test("a member that says it is larger than any sample, or is larger than it says, is not unpacked", async () => {
+  const file = await forged((manifest) => manifest, { zeros: "0".repeat(300_000) });
+  const zip = new ZipMembers(file);
+  try {
+    const member = zip.members.find(({ name }) => name === "zeros")!;
+    assert.equal(zip.read(member).length, 300_000);
+    assert.throws(() => zip.read({ ...member, size: 900 * 1024 ** 2 }), /zeros is larger than 128 MB/);
+    assert.throws(() => zip.read({ ...member, size: 1_000 }), /larger/);
+    assert.throws(() => zip.read({ ...member, packed: 2 ** 40 }), /ends within a member/);
+  } finally {
+    zip.close();
+  }
 });
 
 test("rollouts that lie in another trainer's files come along", async () => {

@@ -6,6 +6,7 @@ import { tolerance } from "../../../analysis/weights/movement.ts";
 import { complain, print, printJson } from "../../command.ts";
 import { whole } from "../../options.ts";
 import { diffLines } from "./text.ts";
+import { weightsMustBeWhole } from "../../../run/checkpoint/sums.ts";
 import { checkpointWords, findCheckpoint } from "../checkpointNames.ts";
 import { hiddenAlignment, textsOf } from "./hidden.ts";
 import type { DiffReport } from "./report.ts";
@@ -72,7 +73,11 @@ function progress(): (done: number) => void {
 
 async function diff(one: string, other: string, ask: DiffAsk): Promise<void> {
   const { store, texts: file, topK, alpha, side, json } = ask;
-  const named = (name: string): NamedModel => ({ name, path: findCheckpoint(name, store) });
+  const named = (name: string): NamedModel => {
+    const path = findCheckpoint(name, store);
+    weightsMustBeWhole(path);
+    return { name, path };
+  };
   const texts = file === undefined ? undefined : textsOf(file);
   if (file !== undefined && texts === undefined) return;
   const [a, b] = [openNamed(named(one), other), openNamed(named(other), one)];

@@ -5,6 +5,7 @@ import { UserError } from "../../../../shared/lib/errors.ts";
 import { openBase, readWeights, writeHuggingFace, type ModelHead } from "../../../engine/formats/index.ts";
 import { writeGguf } from "../../../engine/formats/gguf/index.ts";
 import { isPeft, peftBase, readPeft, writePeft } from "../../../engine/formats/peft.ts";
+import { weightsMustBeWhole } from "../../../run/checkpoint/sums.ts";
 import { findCheckpoint } from "../checkpointNames.ts";
 import { print, printJson } from "../../command.ts";
 import { written } from "../written.ts";
@@ -40,6 +41,7 @@ export function exportModel(words: string, { to, out, store, json }: ModelExport
       action: `Add --out ${to === "gguf" ? "FILE.gguf" : "FOLDER"}.`,
     });
   const path = findCheckpoint(words, store);
+  weightsMustBeWhole(path);
   if (to === "peft" && !(statSync(path).isDirectory() && isPeft(path)))
     throw new UserError(`${path} has no adapter: all its weights were trained.`, {
       file: path,

@@ -2,7 +2,7 @@
 import { setImmediate, setTimeout as wait } from "node:timers/promises";
 import { UserError, messageOf } from "../../../../shared/lib/errors.ts";
 import { readControl } from "../../../../shared/run/controlFile.ts";
-import { takeLease } from "../../../../shared/run/lease.ts";
+import { hasLostRun, takeLease } from "../../../../shared/run/lease.ts";
 import type { RunFile } from "../../../../shared/run/run.ts";
 import { limits, readText } from "../../../lib/inputFile.ts";
 import { authoredPath } from "../../files.ts";
@@ -51,6 +51,7 @@ export async function followFeed({ every = 500, quiet, ...options }: FollowOptio
     run.begin();
     looks?.begin((event) => run.event(event));
     for (;;) {
+      lease.check();
       run.take(slice.parts);
       looks?.took(slice);
       grew ||= whole && slice.parts.length > 0;
@@ -74,6 +75,8 @@ export async function followFeed({ every = 500, quiet, ...options }: FollowOptio
       slice = feed.next(false);
     }
   } catch (error) {
+    // A log that cannot grow takes no end, either; the process says why.
+    if (hasLostRun(error) || isUnwritten(error)) throw error;
     const action = error instanceof UserError ? ` ${error.detail.action ?? ""}` : "";
     run.end("failed", `The folder can no longer be read: ${messageOf(error)}.${action}`);
     return 1;
@@ -83,6 +86,9 @@ export async function followFeed({ every = 500, quiet, ...options }: FollowOptio
     lease.release();
   }
 }
+
+const isUnwritten = (error: unknown): boolean =>
+  error instanceof UserError && ["disk-full", "log-not-writable"].includes(error.detail.code ?? "");
 
 /** What waited for more of its step comes now. */
 function finish(feed: Feed, run: FeedRun, { status, message }: FollowEnd): void {

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { mirrorPath, newRunId, runsFolder } from "../../files.ts";
+import { passedOver } from "../foreignFiles.ts";
 import { importedBefore } from "../importedBefore.ts";
 import type { ImportRequest } from "../importRequest.ts";
 import type { ImportSummary } from "../importSummary.ts";
@@ -125,7 +126,7 @@ export function summaryOf(
       ...(counts.heldOut ? [] : ["held-out"]),
       ...(counts.metrics.size > 0 || !hasRollouts ? [] : ["the trainer's own metrics"]),
     ],
-    notes,
+    notes: [...notes, ...passedOver(resolve(request.folder), () => true)],
     seconds,
   };
 }

@@ -1,7 +1,8 @@
 /** `metrics.jsonl`: an object a line, with metrics of a step. Next to it are rollouts, which several trainers write. */
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import { isObject, type JsonObject } from "../../../../shared/lib/json.ts";
 import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
+import { openRegular } from "../../../lib/inputFile.ts";
 import { LineTail } from "../../../lib/growing/lineTail.ts";
 import { newestWrite, sliceBytes, type FeedPart, type FeedSlice } from "./feed.ts";
 import { StepParts } from "./stepParts.ts";
@@ -11,7 +12,7 @@ const firstBytes = 256 * 1024;
 
 /** undefined: its first line is no object. */
 export function firstRow(file: string): JsonObject | undefined {
-  const descriptor = openSync(file, "r");
+  const descriptor = openRegular(file);
   try {
     const bytes = Buffer.alloc(firstBytes);
     const text = bytes.toString("utf8", 0, readSync(descriptor, bytes, 0, bytes.length, 0));

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { isObject, type JsonObject } from "../../../../shared/lib/json.ts";
 import { parseJson, type RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { episodeRows } from "../../../analysis/imported/episodeRows.ts";
+import { isOwnFile } from "../foreignFiles.ts";
 import { LineTail } from "../../../lib/growing/lineTail.ts";
 import { newestWrite, sliceBytes, type FeedPart } from "./feed.ts";
 import { stalenessOf } from "./staleness.ts";
@@ -74,7 +75,7 @@ export class PrimeRollouts {
         use,
         file: join(this.folder, `step_${step}`, kind, "effective", "traces.jsonl"),
       }))
-      .filter(({ file }) => existsSync(file));
+      .filter(({ file }) => isOwnFile(file, this.folder));
   }
 
   private read(step: number): { readonly part: FeedPart | undefined; readonly bytes: number } {

@@ -1,8 +1,8 @@
 /** A folder with TensorBoard's event files: one run, however many files its writers have begun. */
-import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { isObject, type JsonObject } from "../../../../shared/lib/json.ts";
 import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
+import { fileNames } from "../foreignFiles.ts";
 import { eventValues, tfRecord } from "./eventFile.ts";
 import { newestWrite, sliceBytes, type Feed, type FeedAbout, type FeedPart, type FeedSlice } from "./feed.ts";
 import { RecordTail } from "../../../lib/growing/recordTail.ts";
@@ -48,7 +48,7 @@ export class TensorboardFeed implements Feed {
   }
 
   next(): FeedSlice {
-    for (const name of readdirSync(this.folder).sort())
+    for (const name of fileNames(this.folder).sort())
       if (eventFile.test(name) && this.isOurs(name) && !this.tails.has(name))
         this.tails.set(name, { tail: new RecordTail(join(this.folder, name), tfRecord), plugins: new Map() });
     const parts = new StepParts();

@@ -1,21 +1,14 @@
 /** A project of trackio: an SQLite file with the metrics, settings and traces of its runs. One of the runs is read: the newest, else the named one. */
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { closeSync, copyFileSync, existsSync, mkdtempSync, readSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { UserError } from "../../../../shared/lib/errors.ts";
+import { UserError, messageOf } from "../../../../shared/lib/errors.ts";
 import { isObject, type JsonObject } from "../../../../shared/lib/json.ts";
 import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
+import { openRegular } from "../../../lib/inputFile.ts";
 import { sqliteDriver } from "../../../lib/natives.ts";
 import type { Database } from "../../drivers/database.ts";
+import { isDamage } from "../../drivers/damaged.ts";
 import { openDatabase } from "../../drivers/driver.ts";
 import { newestWrite, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
 import { StepParts } from "./stepParts.ts";
@@ -37,7 +30,7 @@ interface MetricsRow {
 /** Whether a file is SQLite and has trackio's table, by its schema's text. */
 export function isTrackio(file: string): boolean {
   if (!file.endsWith(".db") || statSync(file).size === 0) return false;
-  const descriptor = openSync(file, "r");
+  const descriptor = openRegular(file);
   try {
     const bytes = Buffer.alloc(lookBytes);
     const text = bytes.toString("latin1", 0, readSync(descriptor, bytes, 0, lookBytes, 0));
@@ -147,15 +140,29 @@ export class TrackioFeed implements Feed {
     // SQLite in WebAssembly would turn off the file's WAL to read it, and libsql takes it into the file: they get a copy.
     const folder = sqliteDriver() === "better-sqlite3" ? undefined : copied(this.file);
     const path = folder === undefined ? this.file : join(folder, basename(this.file));
-    const { database } = openDatabase(path, { anyThread: true, readonly: folder === undefined });
     try {
-      return ask(database);
+      const { database } = openDatabase(path, { anyThread: true, readonly: folder === undefined });
+      try {
+        return ask(database);
+      } finally {
+        database.close();
+      }
+    } catch (error) {
+      throw isDamage(error) ? damagedProject(this.file, error) : error;
     } finally {
-      database.close();
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     }
   }
 }
+
+const damagedProject = (file: string, cause: unknown): UserError =>
+  new UserError(`This project of trackio is damaged: ${messageOf(cause)}.`, {
+    file,
+    code: "import-unread",
+    cause,
+    action:
+      'Copy it again from where it was written, or save what can be read: sqlite3 FILE.db ".recover" | sqlite3 whole.db, then import whole.db.',
+  });
 
 function copied(file: string): string {
   const folder = mkdtempSync(join(tmpdir(), "gradus-trackio-"));

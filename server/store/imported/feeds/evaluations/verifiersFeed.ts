@@ -2,13 +2,14 @@
  * An evaluation's folder of verifiers (0.4): `traces.jsonl`, an episode a line as it ends, and the config as it resolved in
  * `configs/resolved`. A line may also be a trace alone.
  */
-import { closeSync, existsSync, openSync, readdirSync, readSync } from "node:fs";
+import { closeSync, existsSync, readSync } from "node:fs";
 import { basename, join } from "node:path";
 import { plural } from "../../../../../shared/lib/format.ts";
 import { isObject, objectOf, type JsonObject } from "../../../../../shared/lib/json.ts";
 import { parseJson, type RolloutRow } from "../../../../../shared/rollouts/rollouts.ts";
 import { episodeRows } from "../../../../analysis/imported/episodeRows.ts";
-import { limits, readText } from "../../../../lib/inputFile.ts";
+import { limits, openRegular, readText } from "../../../../lib/inputFile.ts";
+import { fileNames } from "../../foreignFiles.ts";
 import { LineTail } from "../../../../lib/growing/lineTail.ts";
 import {
   newestWrite,
@@ -26,7 +27,7 @@ const resolved = join("configs", "resolved");
 
 /** By how its first line begins, which may be long; nothing may be there yet. */
 export function isVerifiers(file: string): boolean {
-  const descriptor = openSync(file, "r");
+  const descriptor = openRegular(file);
   try {
     const bytes = Buffer.alloc(64 * 1024);
     const text = bytes.toString("utf8", 0, readSync(descriptor, bytes, 0, bytes.length, 0));
@@ -124,7 +125,7 @@ export class VerifiersFeed implements Feed {
   private config(): JsonObject | undefined {
     const folder = join(this.folder, resolved);
     const [name] = existsSync(folder)
-      ? readdirSync(folder)
+      ? fileNames(folder)
           .filter((one) => one.endsWith(".json"))
           .sort()
       : [];

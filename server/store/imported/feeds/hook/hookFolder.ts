@@ -1,9 +1,10 @@
 /** The files of a hook's folder that are of the training that is meant: who writes them, and up to which step they count. */
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, type JsonObject } from "../../../../../shared/lib/json.ts";
 import { limits, readText } from "../../../../lib/inputFile.ts";
 import { LineTail } from "../../../../lib/growing/lineTail.ts";
+import { fileNames } from "../../foreignFiles.ts";
 import { eventFileBegan, EventMetrics } from "../tensorboardFeed.ts";
 import { isApart, lastTraining, spanOf, type HookSession } from "./hookSessions.ts";
 import { valueOf } from "./valueOf.ts";
@@ -76,7 +77,7 @@ export class HookFolder {
 
   /** Files of processes that have begun meanwhile. */
   look(): void {
-    for (const name of readdirSync(this.folder)) {
+    for (const name of fileNames(this.folder)) {
       if (this.writers.has(name) || this.metrics.has(name) || this.others.has(name)) continue;
       const path = join(this.folder, name);
       const began = this.events.has(name) ? undefined : eventFileBegan(name);
@@ -120,7 +121,7 @@ export class HookFolder {
 
   /** Of the trainings that have written here, the last. */
   private begin(): void {
-    const names = readdirSync(this.folder).filter(
+    const names = fileNames(this.folder).filter(
       (name) => hookFile.test(name) && (this.only ?? name) === name,
     );
     const spans = names.flatMap((name) => {

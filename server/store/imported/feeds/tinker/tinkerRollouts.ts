@@ -8,6 +8,7 @@ import { isObject, objectOf, type Json, type JsonObject } from "../../../../../s
 import { parseJson, type RolloutRow } from "../../../../../shared/rollouts/rollouts.ts";
 import { tinkerRows } from "../../../../analysis/imported/tinkerRows.ts";
 import { limits, readText } from "../../../../lib/inputFile.ts";
+import { fileNames, unfitness } from "../../foreignFiles.ts";
 import { newestWrite, sliceBytes, type FeedPart } from "../feed.ts";
 import { stalenessOf } from "../staleness.ts";
 
@@ -85,12 +86,12 @@ export class TinkerRollouts {
       const step = iterationFolder.exec(entry.name)?.[1];
       if (entry.isDirectory() && step !== undefined) {
         const folder = join(this.folder, entry.name);
-        for (const name of readdirSync(folder)) {
+        for (const name of fileNames(folder, this.folder)) {
           const base = nested.exec(name)?.[1];
           if (base !== undefined) found.push(summaryOf(folder, name, base, Number(step)));
         }
       }
-      const [, base, at] = flat.exec(entry.name) ?? [];
+      const [, base, at] = unfitness(entry, this.folder) === undefined ? (flat.exec(entry.name) ?? []) : [];
       if (base !== undefined) found.push(summaryOf(this.folder, entry.name, base, Number(at)));
     }
     return found.sort((one, other) => one.step - other.step || (one.file < other.file ? -1 : 1));
