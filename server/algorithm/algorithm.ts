@@ -31,6 +31,7 @@ export const contextOf = (
   group: body.rollout.group,
   asking: { chat: body.rollout.chat, system: body.rollout.system },
   timeout: body.reward.timeout,
+  ...(body.sandbox !== undefined && { sandbox: body.sandbox }),
 });
 
 const beginning: Clock = { step: 0, stageStep: 0 };

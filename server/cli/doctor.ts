@@ -15,6 +15,7 @@ import { checkMathTerms } from "./doctor/mathTerms.ts";
 import { checkMemory } from "./doctor/memory.ts";
 import { checkModel, checkModels, isModel } from "./doctor/models.ts";
 import { checkPythonRewards } from "./doctor/pythonRewards.ts";
+import { checkSandbox } from "./doctor/sandbox.ts";
 import { daemonState, storeOf } from "./runs/store.ts";
 import { setupRecord } from "../lib/natives.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
@@ -37,7 +38,7 @@ async function examine(json: boolean, path: string | undefined): Promise<void> {
   const model = path !== undefined && isModel(path);
   const config = model ? undefined : path;
   const store = storeOf(undefined);
-  const [engine, compiler, python, sqlite, browser, daemon, rewards, maths] = await Promise.all([
+  const [engine, compiler, python, sqlite, browser, daemon, rewards, maths, sandbox] = await Promise.all([
     checkEngine(),
     checkCompiler(),
     checkPython(),
@@ -46,6 +47,7 @@ async function examine(json: boolean, path: string | undefined): Promise<void> {
     checkDaemon(store, () => daemonState(store)),
     config === undefined ? [] : checkPythonRewards(config),
     checkMathTerms(config, process.cwd()),
+    checkSandbox(config),
   ]);
   const checks: Check[] = [
     checkNode(),
@@ -60,6 +62,7 @@ async function examine(json: boolean, path: string | undefined): Promise<void> {
     ...(model ? checkModel(path) : config === undefined ? [] : checkModels(config)),
     ...rewards,
     ...maths,
+    sandbox,
     checkMemory(config),
   ];
   const ok = checks.every(({ status }) => status !== "missing");

@@ -3,6 +3,7 @@
  * defaults, completion, hover text, validation messages, `gradus methods --json` and the slots' pages: nothing is
  * written twice.
  */
+import type { SandboxSetting } from "../lib/sandbox/wall/types.ts";
 import type { OptimizerChoice } from "./slots/optimizer.ts";
 import type { z } from "zod";
 import type { Random } from "../lib/random.ts";
@@ -102,6 +103,8 @@ export interface MethodContext {
   readonly objective?: (use: string, params: Readonly<Record<string, unknown>>) => Objective;
   /** Seconds that a user's code may take for one rollout (`reward.timeout`). */
   readonly timeout?: number;
+  /** What keeps the programs that models write; absent: what this machine has. */
+  readonly sandbox?: SandboxSetting;
 }
 
 /** What a guidance source gives. */

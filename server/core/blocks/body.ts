@@ -16,6 +16,7 @@ import { replay } from "./replay.ts";
 import { reward } from "./reward.ts";
 import { rollout } from "./rollout.ts";
 import { route } from "./routes.ts";
+import { sandbox } from "./sandbox.ts";
 import { stageFields } from "./stage.ts";
 import { sweep } from "./sweep.ts";
 import { tasks } from "./tasks.ts";
@@ -36,6 +37,7 @@ export const body = {
   replay,
   auxiliary,
   update,
+  sandbox,
 };
 
 export const stageItem = entry({ ...stageFields, ...body }, { defaults: defaultsOf(stageFields) });

@@ -74,8 +74,8 @@ export const code = tool({
   formula: "code → stdout, value or traceback",
   sources: ["verl", "TRL"],
   params,
-  create: (options): Tools => {
-    const sandbox = openSandbox();
+  create: (options, context): Tools => {
+    const sandbox = openSandbox(context.sandbox);
     return {
       open: () => Promise.resolve([codeTool(sandbox, options)]),
       close: () => sandbox.close(),

@@ -61,8 +61,8 @@ export const sql = tool({
   formula: "query → rows, or the error",
   sources: ["MARS-SQL: A multi-agent reinforcement learning framework for Text-to-SQL"],
   params,
-  create: (options): Tools => {
-    const sandbox = openSandbox();
+  create: (options, context): Tools => {
+    const sandbox = openSandbox(context.sandbox);
     return {
       open: () => Promise.resolve([sqlTool(sandbox, options)]),
       close: () => sandbox.close(),

@@ -3,6 +3,7 @@ import { checkLearners } from "../step/update/learners.ts";
 import type { Stage } from "../step/context.ts";
 import type { StartNote } from "../models/trainable.ts";
 import type { LoadedCode } from "./keepSources.ts";
+import { sandboxNotes } from "./sandboxNotes.ts";
 import type { Session } from "./session.ts";
 import type { StageComponents } from "./stageComponents.ts";
 
@@ -16,6 +17,7 @@ export interface PreparedRun {
 export async function prepareRun(session: Session, components: StageComponents): Promise<PreparedRun> {
   const { stages, top } = session.config;
   const bodies = [top, ...stages.filter((stage) => stage.kind === "rl").map((stage) => stage.body)];
+  reportNotes(session, await sandboxNotes(bodies));
   const made = stages.map((stage) => components.stage(stage));
   reportNotes(session, omittedNotes(made));
   for (const stage of stages)

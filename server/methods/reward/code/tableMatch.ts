@@ -88,8 +88,8 @@ export const tableMatch = rewardTerm({
   judges: "answer",
   range: ({ value: kind, floor, scale }) => (kind === "same" ? [0, 1] : [0, Math.max(floor, scale)]),
   params,
-  create: (options): RewardTerm => {
-    const sandbox = openSandbox();
+  create: (options, context): RewardTerm => {
+    const sandbox = openSandbox(context.sandbox);
     return {
       score: (batch, { signal }) =>
         Promise.all(batch.records.map((record) => judged(sandbox, record, options, signal))),

@@ -179,11 +179,14 @@ export const unitTests = rewardTerm({
   judges: "answer",
   range: ({ value }) => (value === "all" || value === "fraction" ? [0, 1] : [-1, 1]),
   params,
-  create: (options): RewardTerm => {
+  create: (options, { sandbox = "auto" }): RewardTerm => {
     let sandboxes: Sandboxes | undefined;
     return {
       score: (batch, { signal }) => {
-        const own = (sandboxes ??= { programs: openSandbox(), judges: openSandbox("auto", "judges") });
+        const own = (sandboxes ??= {
+          programs: openSandbox(sandbox),
+          judges: openSandbox(sandbox, "judges"),
+        });
         return Promise.all(
           batch.records.map((record) =>
             judged(own, record, options, signal).catch((error: unknown) => {
