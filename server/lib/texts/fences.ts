@@ -22,7 +22,7 @@ function fenceAt(text: string, from: number): number {
 export function fences(text: string, opens: (named: string) => boolean = () => true): Fenced[] {
   const found: Fenced[] = [];
   let open: { readonly named: string; readonly start: number } | undefined;
-  for (let from = 0; from <= text.length; ) {
+  for (let from = 0; from <= text.length;) {
     const feed = text.indexOf("\n", from);
     const end = feed < 0 ? text.length : feed;
     const fence = fenceAt(text, from);

@@ -55,8 +55,7 @@ export async function exchange(
   };
   const ran = programs.run({ ...program, serve: true }, signal, (reply) => {
     const request = requests.next();
-    if (judging === undefined)
-      judging = judges.run(judge, signal, answer).finally(() => requests.end());
+    if (judging === undefined) judging = judges.run(judge, signal, answer).finally(() => requests.end());
     else replies.give(reply);
     // Who aborts hears of it by the program.
     judging.catch(() => undefined);

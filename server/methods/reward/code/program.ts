@@ -33,8 +33,7 @@ export function programOf(
   const block = blocks.findLast(({ body }) => body.trim() !== "");
   const name = /^[\w+#-]*/.exec(block?.named ?? "")![0];
   const named = languages[name.toLowerCase()];
-  const isOther =
-    name !== "" && (named === undefined || (only !== "auto" && named !== only));
+  const isOther = name !== "" && (named === undefined || (only !== "auto" && named !== only));
   const code = block?.body ?? response;
   if (isOther || code.trim() === "") return undefined;
   const start = block?.start ?? 0;

@@ -49,7 +49,13 @@ export async function runTest(
     memory: limits.memory,
     lines: limits.lines,
   };
-  const { result, reason, within } = await outcome(sandboxes, whole, test, { word, setup: limits.before }, signal);
+  const { result, reason, within } = await outcome(
+    sandboxes,
+    whole,
+    test,
+    { word, setup: limits.before },
+    signal,
+  );
   const last = shift + program.code.split("\n").length;
   const inside = (lines: readonly number[]): number[] =>
     lines.filter((line) => line > shift && line <= last).map((line) => line - shift);

@@ -134,7 +134,9 @@ async function judged(
     .filter((code) => typeof code === "string" && code !== "")
     .join("\n");
   const limits = { ...options, before, lines: options.lines && program.language === "python" };
-  const done = await tested(tests, options.value, (test) => runTest(sandboxes, program, test, limits, signal));
+  const done = await tested(tests, options.value, (test) =>
+    runTest(sandboxes, program, test, limits, signal),
+  );
   const passed = done.filter((one) => one.passed).length;
   const within = done.filter((one) => one.within).length;
   return {

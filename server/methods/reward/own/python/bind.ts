@@ -36,8 +36,7 @@ function truthOf({ task }: ScoreInput): Json | undefined {
 }
 
 /** reasoning-gym takes the answer out of the response's last `<answer>`. */
-const lastAnswer = (response: string): string =>
-  tagged(response, ["answer"]).at(-1)?.trim() ?? response;
+const lastAnswer = (response: string): string => tagged(response, ["answer"]).at(-1)?.trim() ?? response;
 
 const values: Readonly<Record<string, (input: ScoreInput) => Json | undefined>> = {
   solution: ({ response }) => response,
