@@ -5,10 +5,17 @@ import type { RolloutRecord } from "../../core/rollouts.ts";
 import { equals, parseExpression } from "./expression.ts";
 import { failure, perRow, value } from "./perRow.ts";
 
+/** From the last tag that is closed to its first end. */
+function lastAnswer(response: string): string {
+  const open = response.lastIndexOf("<answer>", response.lastIndexOf("</answer>") - "<answer>".length);
+  const close = response.indexOf("</answer>", open);
+  return open < 0 || close < 0 ? "" : response.slice(open + "<answer>".length, close);
+}
+
 const places = {
   all: (response: string) => response,
   last_line: (response: string) => response.trim().split("\n").at(-1) ?? "",
-  answer_tag: (response: string) => /^[\s\S]*<answer>([\s\S]*?)<\/answer>/.exec(response)?.[1] ?? "",
+  answer_tag: (response: string) => lastAnswer(response),
 } as const;
 
 const sameNumbers = (left: readonly number[], right: readonly number[]): boolean => {

@@ -1,3 +1,4 @@
+import { tagged } from "../../lib/texts/tagged.ts";
 import { join } from "node:path";
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
@@ -17,8 +18,7 @@ const defaultTimeout = 60;
 /** The last tagged answer, as the package's `extract_answer` takes it; the whole response without a tag; null: none. */
 function answerIn(response: string, tag: string | null): string | null {
   if (tag === null) return response.trim();
-  const name = tag.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  return [...response.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, "gs"))].at(-1)?.[1]?.trim() ?? null;
+  return tagged(response, [tag]).at(-1)?.trim() ?? null;
 }
 
 /** What the package needs to score a rollout; undefined: its task is none of reasoning-gym. */

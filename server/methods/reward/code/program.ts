@@ -1,4 +1,5 @@
 /** The program in a response. */
+import { fences } from "../../../lib/texts/fences.ts";
 import type { SandboxLanguage } from "../../../lib/sandbox/sandbox.ts";
 
 export interface Program {
@@ -17,9 +18,6 @@ const languages: Readonly<Record<string, SandboxLanguage>> = {
   node: "javascript",
 };
 
-/** A fenced block; the last may lack its end. */
-const fence = /^[ \t]*```[ \t]*([\w+#-]*)[^\n]*\n([\s\S]*?)(?:^[ \t]*```|$(?![\s\S]))/gm;
-
 /**
  * The last fenced block that is not empty, else the whole response.
  * @param otherwise the language of a block that names none
@@ -31,15 +29,14 @@ export function programOf(
   only: SandboxLanguage | "auto",
   otherwise: SandboxLanguage = "python",
 ): Program | undefined {
-  const blocks = from === "response" ? [] : [...response.matchAll(fence)];
-  const block = blocks.findLast((one) => one[2]!.trim() !== "");
-  const named = block === undefined ? undefined : languages[block[1]!.toLowerCase()];
-  const isOther =
-    block !== undefined && block[1] !== "" && (named === undefined || (only !== "auto" && named !== only));
-  const code = block?.[2] ?? response;
+  const blocks = from === "response" ? [] : fences(response);
+  const block = blocks.findLast(({ body }) => body.trim() !== "");
+  const name = /^[\w+#-]*/.exec(block?.named ?? "")![0];
+  const named = languages[name.toLowerCase()];
+  const isOther = name !== "" && (named === undefined || (only !== "auto" && named !== only));
+  const code = block?.body ?? response;
   if (isOther || code.trim() === "") return undefined;
-  const start =
-    block === undefined ? 0 : block.index + block[0].indexOf(block[2]!, block[0].indexOf("\n") + 1);
+  const start = block?.start ?? 0;
   return { language: only === "auto" ? (named ?? otherwise) : only, code, start };
 }
 

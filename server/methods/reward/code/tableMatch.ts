@@ -42,8 +42,10 @@ const mostRows = 10_000;
 
 function queryOf(response: string, tag: string | undefined): string {
   const said = tag === undefined ? response : (lastIn(response, tag) ?? "");
-  const block = [...said.matchAll(/```(?:sql|sqlite)?\s*\n?([\s\S]*?)```/gi)].at(-1)?.[1];
-  return (block ?? said).trim();
+  // Of the texts between fences each second one is a block, if a fence follows.
+  const parts = said.split("```");
+  const last = parts.length - (parts.length % 2 === 0 ? 3 : 2);
+  return (parts[last]?.replace(/^(?:sql(?:ite)?)?/i, "") ?? said).trim();
 }
 
 function scored(gold: Answer, own: Answer, { value: kind, floor, scale, off }: Params): TermValue {

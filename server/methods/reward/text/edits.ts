@@ -4,19 +4,50 @@ import { unifiedDiff } from "./unifiedDiff.ts";
 /** By path: a file's text, or its diff. */
 export type Files = ReadonlyMap<string, string>;
 
-const blocks = /```.*?\n### (.*)\n<<<<<<< SEARCH\n([\s\S]*?)\n=======\n([\s\S]*?)\n>>>>>>> REPLACE\n```/g;
+interface Block {
+  readonly path: string;
+  readonly search: string;
+  readonly replace: string;
+}
+
+const [begin, middle, end] = ["\n<<<<<<< SEARCH\n", "\n=======\n", "\n>>>>>>> REPLACE\n```"];
+
+/** The line that ends at a place. */
+const lineBefore = (text: string, to: number): string => text.slice(text.lastIndexOf("\n", to - 1) + 1, to);
+
+/** The search/replace blocks: a fence, `### PATH` and the two texts between their marks. Each mark is looked for once. */
+function blocksIn(text: string): Block[] {
+  const found: Block[] = [];
+  let from = 0;
+  for (let at = text.indexOf(begin); at >= 0; at = text.indexOf(begin, Math.max(at + 1, from))) {
+    const title = lineBefore(text, at);
+    const fenceEnd = at - title.length - 1;
+    if (fenceEnd < from || !title.startsWith("### ")) continue;
+    const fence = text.slice(Math.max(from, text.lastIndexOf("\n", fenceEnd - 1) + 1), fenceEnd);
+    if (!fence.includes("```")) continue;
+    const searched = at + begin.length;
+    const half = text.indexOf(middle, searched);
+    const close = half < 0 ? -1 : text.indexOf(end, half + middle.length);
+    // What follows has no end either.
+    if (close < 0) return found;
+    const replace = text.slice(half + middle.length, close);
+    found.push({ path: title.slice(4), search: text.slice(searched, half), replace });
+    from = close + end.length;
+  }
+  return found;
+}
 
 /** Texts of the files after the search/replace blocks of a response; a text: why they cannot be made. */
 export function edited(response: string, files: Files): Files | string {
   const after = new Map<string, string>();
-  for (const [, path, search, replace] of response.matchAll(blocks)) {
-    if (search === replace) return `a block of ${path!} replaces a text by itself`;
+  for (const { path, search, replace } of blocksIn(response)) {
+    if (search === replace) return `a block of ${path} replaces a text by itself`;
     // Line by line: a block matches from the beginning of a line.
-    const text = after.get(path!) ?? `\n${files.get(path!) ?? ""}`;
-    if (!text.includes(`\n${search!}`)) return `a block searches ${path!} for what is not in it`;
+    const text = after.get(path) ?? `\n${files.get(path) ?? ""}`;
+    if (!text.includes(`\n${search}`)) return `a block searches ${path} for what is not in it`;
     after.set(
-      path!,
-      text.replaceAll(`\n${search!}`, () => `\n${replace!}`),
+      path,
+      text.replaceAll(`\n${search}`, () => `\n${replace}`),
     );
   }
   if (after.size === 0) return "there is no search/replace block";

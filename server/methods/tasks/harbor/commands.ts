@@ -1,4 +1,5 @@
 /** The shell command of a turn. */
+import { fences } from "../../../lib/texts/fences.ts";
 import { isObject } from "../../../../shared/lib/json.ts";
 
 export type Turn =
@@ -8,7 +9,7 @@ export type Turn =
   /** It runs nothing: the policy is done. */
   | { readonly kind: "done" };
 
-const fenced = /^[ \t]*```[ \t]*(?:bash|sh|shell|console)?[ \t]*\n([\s\S]*?)(?:^[ \t]*```|$(?![\s\S]))/gm;
+const shells = ["", "bash", "sh", "shell", "console"];
 const called = /<tool_call>([\s\S]*?)(?:<\/tool_call>|$)/;
 
 /** What stands after the thoughts: a call of the tool `bash`, else the last fenced block. */
@@ -16,10 +17,10 @@ export function turnOf(text: string): Turn {
   const said = text.split("</think>").at(-1)!;
   const call = called.exec(said)?.[1];
   if (call !== undefined) return ofCall(call);
-  const block = [...said.matchAll(fenced)].findLast((match) => match[1]!.trim() !== "");
+  const block = fences(said, (named) => shells.includes(named)).findLast(({ body }) => body.trim() !== "");
   return block === undefined
     ? { kind: "done" }
-    : { kind: "command", command: block[1]!.trim(), role: "user" };
+    : { kind: "command", command: block.body.trim(), role: "user" };
 }
 
 function ofCall(text: string): Turn {

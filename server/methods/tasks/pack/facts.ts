@@ -1,3 +1,4 @@
+import { tagged } from "../../../lib/texts/tagged.ts";
 import { z } from "zod";
 import { template } from "../../../core/references.ts";
 import { taskSource, param } from "../../../core/declaration.ts";
@@ -74,7 +75,7 @@ function make(name: string, chosen: Params, hops: number, random: Random): Task 
 const answering = ({ reminder }: Params): Environment => ({
   reset: async () => ({ messages: noMessages }),
   step: async (text) => {
-    const done = /<answer>[\s\S]*<\/answer>/.test(text);
+    const done = tagged(text, ["answer"]).length > 0;
     return { ...(done ? { messages: noMessages } : says(reminder)), done };
   },
   state: async () => ({}),

@@ -1,4 +1,5 @@
 /** What the text worlds share: a world whose state is a JSON value becomes an environment that can be saved and restored. */
+import { tagged } from "../../../lib/texts/tagged.ts";
 import { z } from "zod";
 import type { Json } from "../../../../shared/lib/json.ts";
 import { randomStream, type Random } from "../../../lib/random.ts";
@@ -174,15 +175,16 @@ export const played = <Place, State extends Json>(
  */
 export function actionText(text: string): string {
   const said = text.split("</think>").at(-1) ?? "";
-  const tagged = [...said.matchAll(/<(action|answer)>([\s\S]*?)<\/\1>/g)].at(-1)?.[2];
-  return tidy(tagged ?? said);
+  const last = tagged(said, ["action", "answer"]).at(-1);
+  return tidy(last ?? said);
 }
 
-const tidy = (text: string): string =>
-  text
-    .trim()
-    .toLowerCase()
-    .replace(/[.!?]+$/, "");
+function tidy(text: string): string {
+  const said = text.trim().toLowerCase();
+  let end = said.length;
+  while (end > 0 && ".!?".includes(said[end - 1]!)) end--;
+  return said.slice(0, end);
+}
 
 /** Actions that a turn holds, separated by lines or commas: the first so many. */
 export const actionsIn = (text: string, most: number): readonly string[] =>

@@ -37,21 +37,76 @@ const stack =
 const honest: readonly (readonly [SandboxLanguage, string, string, boolean])[] = [
   ["python", sort, "a = [3, 1, 2]\nb = sort_in_place(a)\nassert a == [1, 2, 3] and b is a", true],
   ["python", sort, "a = [3, 1]\nsort_in_place(a)\nassert a == [3, 1]", false],
-  ["python", stack, "s = Stack()\ns.push(1).push(2)\nassert len(s) == 2 and list(s) == [1, 2] and s[0] == 1 and s.items == [1, 2]\nassert isinstance(s, Stack) and pop(s) == 2", true],
-  ["python", stack, "try:\n    pop(Stack())\n    assert False\nexcept Empty as error:\n    assert str(error) == 'it is empty'", true],
+  [
+    "python",
+    stack,
+    "s = Stack()\ns.push(1).push(2)\nassert len(s) == 2 and list(s) == [1, 2] and s[0] == 1 and s.items == [1, 2]\nassert isinstance(s, Stack) and pop(s) == 2",
+    true,
+  ],
+  [
+    "python",
+    stack,
+    "try:\n    pop(Stack())\n    assert False\nexcept Empty as error:\n    assert str(error) == 'it is empty'",
+    true,
+  ],
   ["python", stack, "try:\n    fail(0)\n    assert False\nexcept ZeroDivisionError:\n    pass", true],
   ["python", stack, "assert list(up(3)) == [0, 1, 2] and sum(up(4)) == 6 and next(up(1)) == 0", true],
-  ["python", stack, "import unittest\nclass T(unittest.TestCase):\n    def runTest(self):\n        with self.assertRaises(ValueError): pop(Stack())\n        self.assertEqual(fail(1), 1)\nassert unittest.TextTestRunner().run(T()).wasSuccessful()", true],
-  ["python", "from collections import *\nfrom decimal import Decimal\nfrom fractions import Fraction\nimport datetime\ndef f():\n    return [None, True, 2**200, 1.5, 'é', b'x', 1j, (1,), {1}, frozenset([2]), {(1, 2): [3]}, Decimal('1.10'), Fraction(1, 3), datetime.date(2020, 1, 2), deque([1]), Counter('aab'), defaultdict(int, a=1), OrderedDict(a=1), float('inf'), range(3), datetime.timedelta(1)]", "from decimal import Decimal\nfrom fractions import Fraction\nimport datetime, collections\nassert f() == [None, True, 2**200, 1.5, 'é', b'x', 1j, (1,), {1}, frozenset([2]), {(1, 2): [3]}, Decimal('1.1'), Fraction(1, 3), datetime.date(2020, 1, 2), collections.deque([1]), {'a': 2, 'b': 1}, {'a': 1}, {'a': 1}, float('inf'), range(3), datetime.timedelta(1)]", true],
+  [
+    "python",
+    stack,
+    "import unittest\nclass T(unittest.TestCase):\n    def runTest(self):\n        with self.assertRaises(ValueError): pop(Stack())\n        self.assertEqual(fail(1), 1)\nassert unittest.TextTestRunner().run(T()).wasSuccessful()",
+    true,
+  ],
+  [
+    "python",
+    "from collections import *\nfrom decimal import Decimal\nfrom fractions import Fraction\nimport datetime\ndef f():\n    return [None, True, 2**200, 1.5, 'é', b'x', 1j, (1,), {1}, frozenset([2]), {(1, 2): [3]}, Decimal('1.10'), Fraction(1, 3), datetime.date(2020, 1, 2), deque([1]), Counter('aab'), defaultdict(int, a=1), OrderedDict(a=1), float('inf'), range(3), datetime.timedelta(1)]",
+    "from decimal import Decimal\nfrom fractions import Fraction\nimport datetime, collections\nassert f() == [None, True, 2**200, 1.5, 'é', b'x', 1j, (1,), {1}, frozenset([2]), {(1, 2): [3]}, Decimal('1.1'), Fraction(1, 3), datetime.date(2020, 1, 2), collections.deque([1]), {'a': 2, 'b': 1}, {'a': 1}, {'a': 1}, float('inf'), range(3), datetime.timedelta(1)]",
+    true,
+  ],
   ["python", "def sum(a, b): return a + b", "assert sum(10, 15) == 25", true],
-  ["python", "import math\ndef abs(x): return 0\nclass math: isclose = lambda *a: True\ndef f(): return 3", "assert abs(f() - 4) < 1e-6", false],
-  ["python", "class math: isclose = lambda *a: True\ndef f(): return 3", "assert math.isclose(f(), 4)", false],
-  ["python", "def f(n, known=[]):\n    known.append(n)\n    return len(known)", "def check(candidate):\n    assert candidate(1) == 1\n    assert candidate(n=2) == 2\n\ncheck(f)", true],
+  [
+    "python",
+    "import math\ndef abs(x): return 0\nclass math: isclose = lambda *a: True\ndef f(): return 3",
+    "assert abs(f() - 4) < 1e-6",
+    false,
+  ],
+  [
+    "python",
+    "class math: isclose = lambda *a: True\ndef f(): return 3",
+    "assert math.isclose(f(), 4)",
+    false,
+  ],
+  [
+    "python",
+    "def f(n, known=[]):\n    known.append(n)\n    return len(known)",
+    "def check(candidate):\n    assert candidate(1) == 1\n    assert candidate(n=2) == 2\n\ncheck(f)",
+    true,
+  ],
   ["python", "def f(n): return f(n + 1)", "try:\n    f(0)\nexcept RecursionError:\n    pass", true],
-  ["javascript", "const f = () => [undefined, NaN, 10n, new Map([[1, new Set([2])]]), new Date(5), , -0, { a: 1 }];", "assert.deepStrictEqual(f(), [undefined, NaN, 10n, new Map([[1, new Set([2])]]), new Date(5), , -0, { a: 1 }])", true],
-  ["javascript", "class Stack { constructor() { this.items = [] } push(x) { this.items.push(x); return this } get size() { return this.items.length } *[Symbol.iterator]() { yield* this.items } }", "const s = new Stack(); s.push(1).push(2); assert.equal(s.size, 2); assert.deepEqual([...s], [1, 2]); assert(s instanceof Stack)", true],
-  ["javascript", "const sort = (a) => a.sort(); function bad() { throw new TypeError('no') }", "const a = [3, 1]; assert.strictEqual(sort(a), a); assert.deepEqual(a, [1, 3]); assert.throws(() => bad(), TypeError); console.assert(a.length === 2)", true],
-  ["javascript", "import assert2 from 'assert'; export const twice = (x) => 2 * x;", "assert.equal(twice(2), 4)", true],
+  [
+    "javascript",
+    "const f = () => [undefined, NaN, 10n, new Map([[1, new Set([2])]]), new Date(5), , -0, { a: 1 }];",
+    "assert.deepStrictEqual(f(), [undefined, NaN, 10n, new Map([[1, new Set([2])]]), new Date(5), , -0, { a: 1 }])",
+    true,
+  ],
+  [
+    "javascript",
+    "class Stack { constructor() { this.items = [] } push(x) { this.items.push(x); return this } get size() { return this.items.length } *[Symbol.iterator]() { yield* this.items } }",
+    "const s = new Stack(); s.push(1).push(2); assert.equal(s.size, 2); assert.deepEqual([...s], [1, 2]); assert(s instanceof Stack)",
+    true,
+  ],
+  [
+    "javascript",
+    "const sort = (a) => a.sort(); function bad() { throw new TypeError('no') }",
+    "const a = [3, 1]; assert.strictEqual(sort(a), a); assert.deepEqual(a, [1, 3]); assert.throws(() => bad(), TypeError); console.assert(a.length === 2)",
+    true,
+  ],
+  [
+    "javascript",
+    "import assert2 from 'assert'; export const twice = (x) => 2 * x;",
+    "assert.equal(twice(2), 4)",
+    true,
+  ],
   ["javascript", "let f = (x) => x + 1", "assert.equal(f(1), 3)", false],
 ];
 
@@ -66,7 +121,11 @@ test("a test that hands over its own function is graded by the program's own pro
   const apply = "def twice(call, x): return call(call(x))";
   const one = await graded("python", apply, "assert twice(lambda x: x + 1, 1) == 3");
   assert.deepEqual([one.passed, one.within], [true, true]);
-  const js = await graded("javascript", "const map = (list, f) => list.map(f)", "assert.deepEqual(map([1], (x) => x + 1), [2])");
+  const js = await graded(
+    "javascript",
+    "const map = (list, f) => list.map(f)",
+    "assert.deepEqual(map([1], (x) => x + 1), [2])",
+  );
   assert.deepEqual([js.passed, js.within], [true, true]);
 });
 

@@ -1,4 +1,5 @@
 /** The arguments of a Python reward function: what each of its parameters is given of a rollout, by convention. */
+import { tagged } from "../../../../lib/texts/tagged.ts";
 import { UserError } from "../../../../../shared/lib/errors.ts";
 import type { Json, JsonObject } from "../../../../../shared/lib/json.ts";
 import type { ScoreInput } from "../wire.ts";
@@ -35,8 +36,7 @@ function truthOf({ task }: ScoreInput): Json | undefined {
 }
 
 /** reasoning-gym takes the answer out of the response's last `<answer>`. */
-const lastAnswer = (response: string): string =>
-  [...response.matchAll(/<answer>([\s\S]*?)<\/answer>/g)].at(-1)?.[1]?.trim() ?? response;
+const lastAnswer = (response: string): string => tagged(response, ["answer"]).at(-1)?.trim() ?? response;
 
 const values: Readonly<Record<string, (input: ScoreInput) => Json | undefined>> = {
   solution: ({ response }) => response,
