@@ -83,7 +83,7 @@ class StoreDaemon {
   private readonly checker = new RewardChecker();
   private readonly tokens: TokenReader;
   private readonly delay = monitorEventLoopDelay({ resolution: 5 });
-  private idleSince = Date.now();
+  private idleSince = performance.now();
   private end: () => void = () => undefined;
   private readonly ended: Promise<void>;
   private timer: NodeJS.Timeout | undefined;
@@ -164,7 +164,7 @@ class StoreDaemon {
     await this.listen();
     writeDiscovery(this.paths.discovery, this.discovery);
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => this.end());
-    this.idleSince = Date.now();
+    this.idleSince = performance.now();
     this.delay.enable();
     this.timer = setInterval(
       () => this.upkeep(),
@@ -208,8 +208,8 @@ class StoreDaemon {
 
   private upkeep(): void {
     // One that has just come counts too: it would be turned away in the middle of its hello.
-    if (this.clients.size > 0 || this.supervisor.liveRuns > 0) this.idleSince = Date.now();
-    else if (this.options.idle > 0 && Date.now() - this.idleSince >= this.options.idle) this.end();
+    if (this.clients.size > 0 || this.supervisor.liveRuns > 0) this.idleSince = performance.now();
+    else if (this.options.idle > 0 && performance.now() - this.idleSince >= this.options.idle) this.end();
     keepLogShort();
     void this.repair();
   }
@@ -278,7 +278,9 @@ class StoreDaemon {
       socket: this.discovery.socketPath,
       log: daemonLog(this.paths.store),
       idleSeconds:
-        greeted > 0 || this.supervisor.liveRuns > 0 ? null : Math.round((Date.now() - this.idleSince) / 1000),
+        greeted > 0 || this.supervisor.liveRuns > 0
+          ? null
+          : Math.round((performance.now() - this.idleSince) / 1000),
       driver: await this.remote.call("driver"),
       eventLoop: { p50: milliseconds(50), p99: milliseconds(99) },
     };

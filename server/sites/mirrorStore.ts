@@ -42,7 +42,7 @@ export class MirrorStore {
   readonly local: string;
   private readonly own: string;
   private readonly known: Map<string, Seen>;
-  private written = 0;
+  private written = Number.NEGATIVE_INFINITY;
   private single = false;
 
   /** @param root holds the mirror; made where there is none @param folder of the site */
@@ -142,11 +142,11 @@ export class MirrorStore {
 
   /** Writes down what is known. @param now also right after the last time */
   write(now: boolean): void {
-    if (!now && Date.now() - this.written < writeEvery) return;
+    if (!now && performance.now() - this.written < writeEvery) return;
     const draft = `${this.knownFile}.draft`;
     writeFileSync(draft, JSON.stringify(Object.fromEntries(this.known)));
     renameSync(draft, this.knownFile);
-    this.written = Date.now();
+    this.written = performance.now();
   }
 
   /** A file that was named lies where the folder would. */

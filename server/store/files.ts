@@ -40,9 +40,9 @@ export const authoredPath = (folder: string): string => join(folder, "authored.g
 export const mirrorPath = (folder: string): string => join(folder, "mirror");
 export const workerLogPath = (folder: string): string => join(folder, "worker.log");
 
-/** A store keeps itself out of the workspace's version control. */
+/** A new store is its owner's alone, and keeps itself out of the workspace's version control. */
 export function makeStore(store: string): void {
-  mkdirSync(store, { recursive: true });
+  mkdirSync(store, { recursive: true, mode: 0o700 });
   const ignore = join(store, ".gitignore");
   if (!existsSync(ignore)) writeFileSync(ignore, "*\n");
 }

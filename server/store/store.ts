@@ -1,5 +1,5 @@
 /** A store opened in this thread: its tables, what reads the logs into them, and what answers from them. */
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { isRunId } from "../../shared/run/runId.ts";
 import type { RunStatus } from "../../shared/protocol/protocol.ts";
 import type { Database } from "./drivers/database.ts";
@@ -16,6 +16,12 @@ import { TextIndex } from "./search/textIndex.ts";
 
 /** Rows deleted in one go. */
 const purgeRows = 2_000;
+
+/** Prompts and answers of runs are nobody else's to read. What SQLite makes next to the file has the file's mode. */
+function keepPrivate(path: string): void {
+  for (const ending of ["", "-wal", "-shm"])
+    if (existsSync(`${path}${ending}`)) chmodSync(`${path}${ending}`, 0o600);
+}
 
 export class Store {
   readonly queries: Queries;
@@ -42,6 +48,7 @@ export class Store {
     if (!inMemory) mkdirSync(runsFolder(folder), { recursive: true });
     const opened = openDatabase(inMemory ? ":memory:" : databasePath(folder), options);
     this.database = opened.database;
+    if (!inMemory) keepPrivate(databasePath(folder));
     this.driver = opened.driver;
     try {
       migrate(this.database, databasePath(folder));

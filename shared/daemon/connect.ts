@@ -76,7 +76,7 @@ export async function connectOrStart(wish: StartWish): Promise<DaemonLink> {
 
 function makeStore(store: string): void {
   try {
-    mkdirSync(store, { recursive: true });
+    mkdirSync(store, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw notWritable(store, error);
   }
@@ -133,8 +133,8 @@ async function attach(paths: RuntimePaths, wish: ConnectWish): Promise<DaemonLin
 async function stillServing(paths: RuntimePaths, discovery: Discovery, error: unknown): Promise<null> {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ENOENT" || code === "ECONNREFUSED" || code === "ECONNRESET" || code === "EPIPE") return null;
-  const deadline = Date.now() + leavingTime;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + leavingTime;
+  while (performance.now() < deadline) {
     if (
       !(isAlive(discovery) || isElsewhere(discovery)) ||
       readDiscovery(paths.discovery)?.instance !== discovery.instance
@@ -162,7 +162,7 @@ function isOlder(
 }
 
 async function start(paths: RuntimePaths, wish: StartWish): Promise<DaemonLink> {
-  const deadline = Date.now() + startTimeout;
+  const deadline = performance.now() + startTimeout;
   for (;;) {
     const taken = takeLock(paths.startLock, { maximumAge: startLockAge });
     if (taken.state === "taken") {
@@ -174,7 +174,7 @@ async function start(paths: RuntimePaths, wish: StartWish): Promise<DaemonLink> 
     }
     const link = await attach(paths, wish);
     if (link !== null) return link;
-    if (Date.now() > deadline)
+    if (performance.now() > deadline)
       throw neverCame(wish, `another process (pid ${taken.by.pid}) has been starting it`);
     await wait(pollEvery);
   }
@@ -196,7 +196,7 @@ async function launch(paths: RuntimePaths, wish: StartWish, deadline: number): P
     (code, signal) =>
       (ended ??= signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`),
   );
-  while (Date.now() < deadline) {
+  while (performance.now() < deadline) {
     const link = await attach(paths, wish);
     if (link !== null) return link;
     if (ended !== undefined) throw neverCame(wish, ended, before);
@@ -259,9 +259,9 @@ function neverCame(wish: StartWish, reason: string, from = Number.POSITIVE_INFIN
 }
 
 async function until(holds: () => boolean, milliseconds: number): Promise<void> {
-  const deadline = Date.now() + milliseconds;
+  const deadline = performance.now() + milliseconds;
   while (!holds()) {
-    if (Date.now() > deadline)
+    if (performance.now() > deadline)
       throw new UserError("The old daemon did not stop.", {
         code: "daemon-stuck",
         action: "Stop it yourself: gradus daemon stop.",

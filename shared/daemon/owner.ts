@@ -83,7 +83,7 @@ export async function endDaemon(store: string, identity: ProcessIdentity): Promi
 }
 
 export async function isGone(identity: ProcessIdentity, milliseconds: number): Promise<boolean> {
-  for (const deadline = Date.now() + milliseconds; Date.now() < deadline;) {
+  for (const deadline = performance.now() + milliseconds; performance.now() < deadline;) {
     if (!isAlive(identity)) return true;
     await wait(20);
   }

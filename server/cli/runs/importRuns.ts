@@ -236,7 +236,7 @@ async function taken(store: string, run: string): Promise<void> {
   if (daemon?.state !== "serving") return;
   const connection = daemon.link.connection();
   try {
-    for (const until = Date.now() + patience; Date.now() < until; await wait(look)) {
+    for (const until = performance.now() + patience; performance.now() < until; await wait(look)) {
       const seen = await ask(connection, runsShow, { run }).catch(() => undefined);
       if (seen !== undefined && isSettled(seen.status)) return;
     }
@@ -251,12 +251,12 @@ const look = 50;
 /** Megabytes on stderr, of imports that take a while. */
 class Progress {
   private bytes = 0;
-  private readonly began = Date.now();
+  private readonly began = performance.now();
   private shown = 0;
 
   add(bytes: number): void {
     this.bytes += bytes;
-    const now = Date.now();
+    const now = performance.now();
     if (!process.stderr.isTTY || now - this.began < 1_000 || now - this.shown < 200) return;
     this.shown = now;
     process.stderr.write(`\r${Math.round(this.bytes / 1e6)} MB`);

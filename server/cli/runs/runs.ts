@@ -10,6 +10,7 @@ const commands: Readonly<Record<string, (program: Program) => Promise<void>>> = 
   turnover: async (program) => (await import("./comparing/turnover.ts")).turnoverCommand(program),
   sweep: async (program) => (await import("./comparing/sweep.ts")).sweepCommand(program),
   fork: async (program) => (await import("./fork.ts")).forkCommand(program),
+  check: async (program) => (await import("./checking/index.ts")).checkCommand(program),
   gc: async (program) => (await import("./gc.ts")).gcCommand(program),
   mark: async (program) => (await import("./mark.ts")).markCommand(program),
   show: async (program) => (await import("./show.ts")).showCommand(program),

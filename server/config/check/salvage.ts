@@ -24,6 +24,8 @@ const members: Readonly<Record<string, { readonly slot: SlotName; readonly key: 
 /** Keys of a member that do not depend on its method. */
 const kept = ["name", "weight", "tasks"];
 
+/** Values that are put aside at most: each makes the tree anew, and of a config with more wrong there is little left to look at. */
+const mostAside = 100;
 /** Each attempt puts aside what the one before found, or what holds it. */
 const attempts = 4;
 
@@ -38,6 +40,7 @@ export function salvage(
 ): Salvaged | undefined {
   let now: Salvaged = { root, aside: [] };
   for (let attempt = 0; attempt < attempts; attempt++) {
+    if (now.aside.length + wrong.length > mostAside) return undefined;
     for (const key of wrong) {
       const held = now.aside.find((path) => key === path || key.startsWith(`${path}.`));
       const found = putAside(now.root, held === undefined ? key : parentOf(held));

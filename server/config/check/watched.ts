@@ -8,18 +8,30 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 
-const under = (key: string, above: string): boolean =>
-  above === "" || key === above || key.startsWith(`${above}.`);
+/** `a.b.c`, `a.b`, `a` and what holds them all. */
+function* withAbove(key: string): Generator<string> {
+  yield key;
+  for (let at = key.lastIndexOf("."); at >= 0; at = at === 0 ? -1 : key.lastIndexOf(".", at - 1))
+    yield key.slice(0, at);
+  yield "";
+}
 
 /** Knows which values were put aside, and whether one of them was asked for. */
 export class Watch {
   touched = false;
 
-  constructor(private readonly aside: readonly string[]) {}
+  private readonly aside: ReadonlySet<string>;
+  /** With what holds them. */
+  private readonly holders: ReadonlySet<string>;
+
+  constructor(aside: readonly string[]) {
+    this.aside = new Set(aside);
+    this.holders = new Set(aside.flatMap((path) => [...withAbove(path)]));
+  }
 
   /** Whether a value is one of those, or holds or lies in one. */
   concerns(key: string): boolean {
-    return this.aside.some((path) => under(key, path) || under(path, key));
+    return this.holders.has(key) || [...withAbove(key)].some((above) => this.aside.has(above));
   }
 
   ask(key: string): void {

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => box.end());
 
-test("tokens of a long trace come with their places and channels, all or a range, in a moment", async () => {
+test("tokens of a long trace come with their places and channels, all or a range", async () => {
   // 65,000 tokens and more.
   writeTraceRun(box.store, 270);
   const connection = await box.connect();
@@ -22,13 +22,8 @@ test("tokens of a long trace come with their places and channels, all or a range
   const { rollouts } = await ask(connection, rolloutsQuery, { run: "trace", step: 4, tokens: true });
   const row = rollouts.find(({ index }) => index === 1)!;
   await ask(connection, rolloutsTokens, { ...which, to: 1 });
-  const began = performance.now();
   const all = await ask(connection, rolloutsTokens, which);
-  const took = performance.now() - began;
-  console.log(`${all.total} tokens in ${took.toFixed(0)} ms`);
   assert.ok(all.total > 65_000 && all.reason === null);
-  // Two cores may have other work: the time by itself is the benchmark's.
-  assert.ok(took < 2_000, `${took} ms`);
   const [ids, starts, ends] = [unpackedInt32(all.ids), unpackedInt32(all.starts), unpackedInt32(all.ends)];
   assert.deepEqual([...ids], row.tokens);
   const said = [...ids].map((_, t) => row.response!.slice(starts[t], ends[t])).join("");

@@ -1,12 +1,22 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { groupsQuery } from "../../../shared/protocol/protocol.ts";
 import { openAttempt, segmentPath } from "../../../shared/log/writer.ts";
 import { openDatabase } from "../../../server/store/drivers/driver.ts";
-import { runFolder } from "../../../server/store/files.ts";
+import { databasePath, runFolder } from "../../../server/store/files.ts";
 import { packEvery } from "../../../server/store/ingest/points.ts";
 import { Store } from "../../../server/store/store.ts";
 import {
@@ -21,6 +31,22 @@ import {
   type Written,
 } from "../log/sample.ts";
 import { close, newFolder, newStore, plain, values, write } from "./support.ts";
+
+test(
+  "a store's database is its owner's alone, also one that was readable by others",
+  { skip: process.platform === "win32" },
+  () => {
+    const { folder, store, open } = newStore();
+    store.close();
+    chmodSync(databasePath(folder), 0o644);
+    const again = open();
+    for (const name of readdirSync(folder).filter(
+      (one) => one.startsWith("store.sqlite") && !one.endsWith("hold"),
+    ))
+      assert.equal(statSync(join(folder, name)).mode & 0o077, 0, name);
+    close(again);
+  },
+);
 
 test("a checkpoint's path is shown as recorded where it is absolute", () => {
   const { folder, store } = newStore();

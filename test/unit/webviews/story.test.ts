@@ -200,11 +200,9 @@ test("log where all values are above 0, else symlog with a threshold; areas and 
   assert.equal(apply(modelOf("groups", shares)).scale, undefined);
 });
 
-test("among 20,000 names a search finds those with all of its words, in well under 200 ms", () => {
+test("among 20,000 names a search finds those with all of its words", () => {
   const names = Array.from({ length: 20_000 }, (_, i) => `layer_${i}/grad/${i % 2 === 0 ? "norm" : "max"}`);
-  const began = performance.now();
   assert.equal(found(names, "norm layer_777").length, 5);
   assert.equal(found(names, "").length, 20_000);
   assert.deepEqual(found(["a/kl", "kl/a", "x"], "KL"), ["kl/a", "a/kl"]);
-  assert.ok(performance.now() - began < 200);
 });

@@ -61,10 +61,10 @@ export function diffCommand(program: Program): void {
 
 /** A line to stderr every ten seconds. */
 function progress(): (done: number) => void {
-  const start = Date.now();
+  const start = performance.now();
   let last = start;
   return (done) => {
-    const now = Date.now();
+    const now = performance.now();
     if (now - last < 10_000) return;
     last = now;
     complain(`${Math.floor(100 * done)} % of the weights compared in ${Math.round((now - start) / 1000)} s`);

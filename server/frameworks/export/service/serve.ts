@@ -132,11 +132,11 @@ function configOf(project: string): RunConfig {
 const patience = 5000;
 
 async function locked(path: string): Promise<{ release(): void }> {
-  const until = Date.now() + patience;
+  const until = performance.now() + patience;
   for (;;) {
     const taken = takeLock(path);
     if (taken.state === "taken") return taken.lock;
-    if (Date.now() > until)
+    if (performance.now() > until)
       throw new UserError(`another service (process ${taken.by.pid}) holds this state`, {
         file: path,
         code: "service-held",

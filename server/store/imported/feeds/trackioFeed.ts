@@ -1,15 +1,13 @@
 /** A project of trackio: an SQLite file with the metrics, settings and traces of its runs. One of the runs is read: the newest, else the named one. */
-import { closeSync, copyFileSync, existsSync, mkdtempSync, readSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { closeSync, readSync, statSync } from "node:fs";
+import { basename } from "node:path";
 import { UserError, messageOf } from "../../../../shared/lib/errors.ts";
 import { isObject, type JsonObject } from "../../../../shared/lib/json.ts";
 import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
 import { openRegular } from "../../../lib/inputFile.ts";
-import { sqliteDriver } from "../../../lib/natives.ts";
 import type { Database } from "../../drivers/database.ts";
 import { isDamage } from "../../drivers/damaged.ts";
-import { openDatabase } from "../../drivers/driver.ts";
+import { askAsItIs } from "../../drivers/asItIs.ts";
 import { newestWrite, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
 import { StepParts } from "./stepParts.ts";
 import { stepOf, TrackerNames } from "./trackerNames.ts";
@@ -135,22 +133,11 @@ export class TrackioFeed implements Feed {
     this.last = 0;
   }
 
-  /** Opened anew each time: nothing of ours holds a lock while trackio writes. */
   private read<Result>(ask: (database: Database) => Result): Result {
-    // SQLite in WebAssembly would turn off the file's WAL to read it, and libsql takes it into the file: they get a copy.
-    const folder = sqliteDriver() === "better-sqlite3" ? undefined : copied(this.file);
-    const path = folder === undefined ? this.file : join(folder, basename(this.file));
     try {
-      const { database } = openDatabase(path, { anyThread: true, readonly: folder === undefined });
-      try {
-        return ask(database);
-      } finally {
-        database.close();
-      }
+      return askAsItIs(this.file, ask);
     } catch (error) {
       throw isDamage(error) ? damagedProject(this.file, error) : error;
-    } finally {
-      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     }
   }
 }
@@ -163,14 +150,6 @@ const damagedProject = (file: string, cause: unknown): UserError =>
     action:
       'Copy it again from where it was written, or save what can be read: sqlite3 FILE.db ".recover" | sqlite3 whole.db, then import whole.db.',
   });
-
-function copied(file: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "gradus-trackio-"));
-  for (const ending of ["", "-wal"])
-    if (existsSync(`${file}${ending}`))
-      copyFileSync(`${file}${ending}`, join(folder, `${basename(file)}${ending}`));
-  return folder;
-}
 
 /** Keys with an underscore in front are trackio's own. */
 function configOf(database: Database, run: string): JsonObject | undefined {
