@@ -2,7 +2,7 @@
  * Follows a run through the daemon as the lines that `gradus run --json` and `gradus runs follow --json` write: each
  * step, event and evaluation once, in order, whatever happens to the connection in between.
  */
-import { stepsMade } from "../../../shared/run/origin.ts";
+import { stepsMade, stepsPlanned } from "../../../shared/run/origin.ts";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import {
   evaluationsQuery,
@@ -111,14 +111,15 @@ export class RunFollower implements FeedListener {
 
   private async begin(detail: RunDetail): Promise<void> {
     this.started = true;
-    const { id, name, file, folder, steps, backend } = detail;
+    const { id, name, file, folder, backend } = detail;
     this.options.line({
       type: "started",
       run: id,
       name,
       file,
       folder,
-      steps,
+      // 0: another trainer's, which has not said how many.
+      steps: stepsPlanned(detail) ?? 0,
       backend,
       stages: plannedStages(detail.config),
     });

@@ -86,7 +86,7 @@ export class LiveView implements RunReporter {
   /** Steps left in this stage at its pace; other stages' paces are not known yet, so they count at the same one. */
   private eta(): number {
     const recent = this.seconds.slice(-timed);
-    return recent.length === 0
+    return recent.length === 0 || this.total === 0
       ? Number.NaN
       : (recent.reduce((sum, value) => sum + value, 0) / recent.length) * (this.total - this.done);
   }
