@@ -9,6 +9,5 @@ const pattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/;
 /** A name that every object has (`__proto__`, `constructor`) is none: ids are keys of objects, too. */
 export const isRunId = (text: string): boolean => pattern.test(text) && !(text in Object.prototype);
 
-export const runIdSchema = z.string().refine(isRunId, {
-  error: "a run's id has 1 to 200 of the characters A–Z a–z 0–9 . _ - and does not begin with a dot",
-});
+const error = "a run's id has 1 to 200 of the characters A–Z a–z 0–9 . _ - and does not begin with a dot";
+export const runIdSchema = z.string().regex(pattern, { error }).refine(isRunId, { error });

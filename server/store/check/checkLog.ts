@@ -108,7 +108,7 @@ function placedFindings(folder: string, record: PlacedRecord): Finding[] {
       file,
       message: `Rollout ${line} of step ${record.step} is left out: ${message}`,
       action:
-        "The others of the step are read. Where the line should be one, mend it and import the folder again.",
+        "The others of the step are read. Where the line should be one, correct it and import the folder again.",
     }));
   } catch (error) {
     const { file = record.file, action = "Import the folder again: gradus runs import." } =

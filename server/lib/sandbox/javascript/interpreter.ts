@@ -121,9 +121,9 @@ function worldOf(context: QuickJSContext, run: Run): QuickJSHandle {
   });
   const asking = context.newFunction("ask", (question) => {
     const text = context.getString(question);
-    const at = Date.now();
+    const at = performance.now();
     const answer = run.ask(text.slice(0, mostQuestion));
-    run.deadline += Date.now() - at;
+    run.deadline += performance.now() - at;
     return answer === undefined ? context.null : context.newString(answer);
   });
   if (run.program.serve === true) {

@@ -14,12 +14,12 @@ export const javaScriptJudge = (test: string, word: string): string => String.ra
     if ((typeof value === "object" || typeof value === "function") && value !== null && numbers.has(value)) return ["h", numbers.get(value)];
     // What a program chose to return, nested without end, is no reason to be graded by its own process.
     const proto = typeof value === "object" ? Object.getPrototypeOf(value) : undefined;
-    if (theirs.includes(proto)) throw new Error("what the program told is not readable");
+    if (theirs.includes(proto)) throw new Error("what the program returned is not readable");
     cannot = true;
     throw new CannotCross("the test gives the program what cannot cross");
   };
   const { encode, decode, errors } = makeCrossing(number, (said) => {
-    if (said[0] !== "h") throw new Error("what the program told is not readable");
+    if (said[0] !== "h") throw new Error("what the program returned is not readable");
     if (!stubs.has(said[1])) stubs.set(said[1], stubOf(said[1], said[2] === true));
     return stubs.get(said[1]);
   });
@@ -78,12 +78,12 @@ export const javaScriptJudge = (test: string, word: string): string => String.ra
       return name === "assert" ? own.assert : op("name", name);
     },
   });
-  let told = "passed";
+  let verdict = "passed";
   try {
     new Function("scope", "with (scope) {\n" + ${JSON.stringify(test)} + "\n}")(scope);
   } catch (error) {
     if (!cannot) throw error;
   }
-  process.stdout.write("\n" + ${JSON.stringify(word)} + (cannot ? "cannot cross" : told) + "\n");
+  process.stdout.write("\n" + ${JSON.stringify(word)} + (cannot ? "cannot cross" : verdict) + "\n");
 })();
 `;

@@ -11,7 +11,7 @@ def _gradus_judge(test, setup, word):
         try:
             text = json.dumps(request)
         except (TypeError, ValueError, RecursionError):
-            raise Ended("what the program told is not readable") from None
+            raise Ended("what the program returned is not readable") from None
         left = text.encode()
         while left:
             left = left[os.write(1001, left):]
@@ -24,17 +24,17 @@ def _gradus_judge(test, setup, word):
         try:
             return json.loads(said)
         except BaseException:
-            raise Ended("what the program told is not readable") from None
+            raise Ended("what the program returned is not readable") from None
     stubs, errors = {}, {}
     def number(value):
         if isinstance(value, type) and value in errors: return ["h", errors[value]]
         if type(value) is Stub: return ["h", object.__getattribute__(value, "_number")]
         # What a program chose to return, forged or nested without end, is no reason to be graded by its own process.
-        if type(value) in theirs or type(value) in errors: raise Ended("what the program told is not readable")
+        if type(value) in theirs or type(value) in errors: raise Ended("what the program returned is not readable")
         raise CannotCross
     theirs = {list, tuple, dict, set, frozenset, collections.deque, collections.Counter, collections.OrderedDict, collections.defaultdict}
     def known(said):
-        if said[0] != "h": raise Ended("what the program told is not readable")
+        if said[0] != "h": raise Ended("what the program returned is not readable")
         at, error = said[1], said[2]
         if at not in stubs:
             stub = object.__new__(Stub)
@@ -58,7 +58,7 @@ def _gradus_judge(test, setup, word):
                     error = RuntimeError(said[2])
             else:
                 error = None
-                if said[0] != "ok": raise Ended("what the program told is not readable")
+                if said[0] != "ok": raise Ended("what the program returned is not readable")
                 for arg, one in zip(args, said[2] if len(said) > 2 else ()):
                     if one is None: continue
                     new = decode(one[0])
@@ -71,7 +71,7 @@ def _gradus_judge(test, setup, word):
         except Ended:
             raise
         except BaseException:
-            raise Ended("what the program told is not readable") from None
+            raise Ended("what the program returned is not readable") from None
         if error is not None: raise error
         return value
     def op(name, *args):
@@ -132,10 +132,10 @@ def _gradus_judge(test, setup, word):
     try:
         exec(compile(ast.Module(imported, []), "setup.py", "exec"), scope)
         exec(compile(tree, "test.py", "exec"), scope)
-        told = "passed"
+        verdict = "passed"
     except CannotCross:
-        told = "cannot cross"
-    sys.__stdout__.write("\\n" + word + told + "\\n")
+        verdict = "cannot cross"
+    sys.__stdout__.write("\\n" + word + verdict + "\\n")
 ${crossing}
 _gradus_judge(${JSON.stringify(test)}, ${JSON.stringify(setup)}, ${JSON.stringify(word)})
 `;

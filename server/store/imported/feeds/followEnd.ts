@@ -44,7 +44,7 @@ export function endOf(
   if (planned !== undefined && !made)
     return {
       status: "stopped",
-      message: `${since} of ${planned}: the training has ended early, or stands still. If it goes on, open the folder again.`,
+      message: `${since} of ${planned}: the training has ended early, or has come to a halt. If it goes on, open the folder again.`,
     };
   const usual = pace === null ? "" : `, where a step takes ${formatSeconds(pace.usual / 1000)}`;
   return {
