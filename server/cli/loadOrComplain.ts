@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { plural } from "../../shared/lib/format.ts";
+import type { LoadOptions } from "../rules/load.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { loadFile } from "../frameworks/asConfig/load.ts";
 import { engineKeys } from "../frameworks/export/engineKeys.ts";
@@ -18,18 +19,25 @@ export function loadOrComplain(
   recorded = false,
   draws = false,
 ): RunConfig | undefined {
-  const { config, diagnostics, converted } = loadFile(
-    file,
-    { set, recorded, engineKeys },
-    { absent: draws ? ["model"] : ["data", "model"] },
-  );
+  return loadedOrComplain(file, { set, recorded, engineKeys }, draws)?.config;
+}
+
+/** As `loadOrComplain`, with what the file was converted to. */
+export function loadedOrComplain(
+  file: string,
+  options: LoadOptions,
+  draws: boolean,
+): { readonly config: RunConfig; readonly converted: Converted | undefined } | undefined {
+  const { config, diagnostics, converted } = loadFile(file, options, {
+    absent: draws ? ["model"] : ["data", "model"],
+  });
   sayConverted(file, converted);
   complainAbout(diagnostics, config === undefined ? "info" : "error");
   if (config === undefined) process.exitCode = exit.failed;
   else if (converted !== undefined)
     for (const missing of diagnostics.filter(({ rule }) => rule === "dataset-file"))
       complain(formatted(missing));
-  return config;
+  return config === undefined ? undefined : { config, converted };
 }
 
 /** What a converted file loses in a line, and what something else stands in for. */

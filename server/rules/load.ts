@@ -41,6 +41,8 @@ export interface LoadOptions {
   readonly recorded?: boolean;
   /** What this use does without: that it is not there is a warning. */
   readonly absent?: ConfigModel["absent"];
+  /** The reward is only asked what it gives: what is wrong with the blocks that train is a warning. */
+  readonly asksReward?: boolean;
   /** Looks at the models that the config names; without it they need only be there. */
   readonly models?: ModelFacts;
   /** The settings of other trainers; without it `engine.args` are not looked at. */
@@ -151,7 +153,16 @@ class Loader {
     const { config, views } = assemble(this.file, found);
     this.ask = (compute) => compute(config);
     checkRules(this.model(found, config, views, this.collector.report), this.options.recorded === true);
-    return this.collector.failed ? undefined : config;
+    return this.diagnostics.some(({ severity }) => severity === "error") ? undefined : config;
+  }
+
+  /** Those of blocks that this use does not read are warnings. */
+  private get diagnostics(): readonly Diagnostic[] {
+    const { diagnostics } = this.collector;
+    if (this.options.asksReward !== true || !this.readable) return diagnostics;
+    return diagnostics.map((one) =>
+      one.severity === "error" && training.test(one.key) ? { ...one, severity: "warning" } : one,
+    );
   }
 
   /** The tree with others in the place of values that cannot be read. */
@@ -283,7 +294,7 @@ class Loader {
     origins: () => ReadonlyMap<string, Origin>,
     config: RunConfig | undefined,
   ): LoadedConfig {
-    const { diagnostics } = this.collector;
+    const { diagnostics } = this;
     let plain: LoadedConfig["origins"] | undefined;
     return {
       config,
@@ -300,6 +311,9 @@ class Loader {
     };
   }
 }
+
+/** Blocks that only an update reads, of the config or of a stage. */
+const training = /^(?:stages\.[^.]+\.)?(?:update|objective|also|kl|mask|replay|advantage|evaluation)(?:\.|$)/;
 
 const plainOrigins = (origins: ReadonlyMap<string, Origin>): LoadedConfig["origins"] =>
   Object.fromEntries(

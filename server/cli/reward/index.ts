@@ -7,7 +7,7 @@ import { attackReward } from "../../analysis/rewardChecks/attack.ts";
 import { attackWithModel } from "../../analysis/rewardChecks/modelAttack.ts";
 import { saveTests } from "../../analysis/rewardChecks/saveTests.ts";
 import { groupedBy, probeGroups } from "../../analysis/rewardChecks/findings.ts";
-import { goldText } from "../../analysis/rewardChecks/sentences.ts";
+import { goldText, rowsUnseen } from "../../analysis/rewardChecks/sentences.ts";
 import { whole } from "../options.ts";
 import { placedHoles, withReturnLines } from "../../analysis/rewardChecks/returnLines.ts";
 import { checkGold, type GoldReport } from "../../analysis/rewardChecks/gold.ts";
@@ -33,7 +33,8 @@ import {
 } from "./rewardChecksText.ts";
 import { evaluationFiles } from "../../frameworks/asConfig/evaluationFiles.ts";
 import { ChangedRollouts, rolloutLines, summaryLines } from "./rescoredText.ts";
-import { loadOrComplain } from "../loadOrComplain.ts";
+import { engineKeys } from "../../frameworks/export/engineKeys.ts";
+import { loadedOrComplain } from "../loadOrComplain.ts";
 import { candidateSetting, nameOf } from "./candidates.ts";
 import { preferenceLines } from "./preferenceText.ts";
 import { printCoverage } from "./coverage.ts";
@@ -258,8 +259,9 @@ async function run(file: string, options: Options, program: Program): Promise<vo
   if (options.endpoint !== undefined && options.attack !== true)
     program.error("error: --endpoint needs --attack", { exitCode: exit.usage });
   const set = [...options.set, ...candidate.map((reward) => candidateSetting(reward, process.cwd()))];
-  const config = loadOrComplain(file, set, false, draws);
-  if (config === undefined) return;
+  const loaded = loadedOrComplain(file, { set, asksReward: true, engineKeys }, draws);
+  if (loaded === undefined) return;
+  const { config, converted } = loaded;
   if (options.serve === true) {
     await serveUntilStopped(config, options);
     return;
@@ -267,7 +269,17 @@ async function run(file: string, options: Options, program: Program): Promise<vo
   if (rollouts !== undefined && options.coverage === true)
     await printCoverage(config, rollouts, options, options.json === true);
   else if (rollouts !== undefined && asksProbe !== true) await rescored(config, rollouts, options);
-  await checked(config, options);
+  const changedBy = draws ? converted?.rowsChangedBy : undefined;
+  if (changedBy === undefined) await checked(config, options);
+  else sayUnseen(file, changedBy, options.json === true);
+}
+
+/** Answers to rows that the trainer does not see say nothing of the reward. */
+function sayUnseen(file: string, changedBy: string, json: boolean): void {
+  const note = rowsUnseen(changedBy);
+  if (json) printJson({ type: "note", note });
+  else complain(visibleText(`${pathText(resolve(file))}: ${note}`));
+  process.exitCode = exit.failed;
 }
 
 export const command: Command = {

@@ -23,7 +23,7 @@ import {
   type RewardTestResult,
 } from "../../analysis/rewardChecks/rewardTests.ts";
 import { addTests, saveTests, testFileOf } from "../../analysis/rewardChecks/saveTests.ts";
-import { holeMessage } from "../../analysis/rewardChecks/sentences.ts";
+import { holeMessage, rowsUnseen } from "../../analysis/rewardChecks/sentences.ts";
 import { UnsavedTerm } from "../../analysis/rewardChecks/unsavedTerm.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { loadFile, type LoadedFile } from "../../frameworks/asConfig/load.ts";
@@ -33,7 +33,7 @@ import { testCurricula } from "./curriculumTests.ts";
 import type { Attacked, FromThread, RewardTask } from "./wire.ts";
 
 function loaded({ file, text }: RewardTask): LoadedFile & { readonly config: RunConfig } {
-  const found = loadFile(file, { text }, { absent: ["model"] });
+  const found = loadFile(file, { text, asksReward: true }, { absent: ["model"] });
   const { config, diagnostics } = found;
   if (config !== undefined) return { ...found, config };
   const wrong = diagnostics.find(({ severity }) => severity === "error");
@@ -135,6 +135,9 @@ async function answer(
     return post({ kind: "simulated", simulated: await testCurricula(want.files, signal) });
   if (want.kind === "pin") return post({ kind: "pinned", pinned: pinned(task, want.row, want.expect) });
   const { config, ...found } = loaded(task);
+  const changedBy = found.converted?.rowsChangedBy;
+  if (changedBy !== undefined && want.kind === "check")
+    return post({ kind: "note", note: rowsUnseen(changedBy) });
   const scorer = scorerOf(config, signal, unsaved, want.kind === "judge" ? want.term : undefined);
   try {
     signal.throwIfAborted();

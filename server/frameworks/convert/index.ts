@@ -67,7 +67,15 @@ export const frameworks: readonly ConvertedFrom[] = ["verl", "trl", "openrlhf", 
  * @throws UserError if it is not a configuration of one of them
  */
 export function convert(file: string, text: string, asked?: ConvertedFrom): Converted {
-  const { framework, settings: read, lost, rewards, places, head } = readFramework(file, text, asked);
+  const {
+    framework,
+    settings: read,
+    lost,
+    rewards,
+    rowsChangedBy,
+    places,
+    head,
+  } = readFramework(file, text, asked);
   const written = spelledOut(framework, read);
   const {
     release,
@@ -80,5 +88,5 @@ export function convert(file: string, text: string, asked?: ConvertedFrom): Conv
   const unmapped = [...lost, ...settings.unmapped(reasonOf)];
   const config = draft.text(`Converted from a configuration of ${release}.`);
   const defaulted = decidedByDefault(framework, settings, release);
-  return { framework, config, unmapped, defaulted, places, head };
+  return { framework, config, unmapped, defaulted, rowsChangedBy, places, head };
 }

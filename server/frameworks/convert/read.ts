@@ -166,6 +166,7 @@ function settingsOf(file: string, text: string, written: ParsedConfig): Framewor
     settings,
     lost: [...lost, ...missing(written), ...unset(written, settings), ...partly(script, settings)],
     ...(script?.rewards === undefined ? {} : { rewards: script.rewards }),
+    rowsChangedBy: script?.rowsChangedBy,
     places,
     head: written.head,
   };

@@ -16,6 +16,8 @@ export interface FrameworkSettings {
   readonly lost: readonly Unmapped[];
   /** Of a Python script that calls the trainer. */
   readonly rewards?: readonly ScriptReward[];
+  /** The call of a script that changes its rows before they train. */
+  readonly rowsChangedBy?: string | undefined;
   /** Where each setting is written, under its name in `settings`. */
   readonly places: ReadonlyMap<string, Range>;
   /** The range for what no setting of the file says. */
@@ -29,6 +31,8 @@ export interface Converted {
   readonly unmapped: readonly Unmapped[];
   /** What decides a run and the file does not say: the framework's defaults, which the config has. */
   readonly defaulted: readonly Unmapped[];
+  /** The call of its script that changes the rows before they train: the rows of the files are not those that the reward sees. */
+  readonly rowsChangedBy?: string | undefined;
   /** Where each of the framework's settings is written, by its dotted key. */
   readonly places: ReadonlyMap<string, Range>;
   readonly head: Range;

@@ -28,6 +28,8 @@ export interface TrlScript {
   readonly rewardsAt: Range | undefined;
   /** What of it is read in part: by setting, why. */
   readonly partly: readonly { readonly key: string; readonly reason: string }[];
+  /** The call that changes the rows before they train: `.map`. What it makes of them only running it shows. */
+  readonly rowsChangedBy?: string | undefined;
 }
 
 /**
@@ -58,6 +60,7 @@ class ScriptReader {
   private readonly names: ReadonlyMap<string, PythonExpression>;
   private readonly given: ReadonlyMap<string, PythonExpression>;
   private readonly settings = new Map<string, ScriptSetting>();
+  private rowsChangedBy: string | undefined;
   private readonly partly: { key: string; reason: string }[] = [];
 
   constructor(
@@ -88,6 +91,7 @@ class ScriptReader {
           : new ScriptRewards(this.files, this.text, this.tokens, this.names).of(listed),
       rewardsAt: listed === undefined ? undefined : this.lines.range(listed),
       partly: this.partly,
+      rowsChangedBy: this.rowsChangedBy,
     };
   }
 
@@ -150,10 +154,11 @@ class ScriptReader {
         this.tokens[i - 1]?.text === "." &&
         this.tokens[i + 1]?.text === "(",
     );
-    if (changes !== undefined)
-      partly(
-        `the script changes the rows (\`.${changes.text}\`) before it trains; Gradus reads the file as it is`,
-      );
+    if (changes === undefined) return;
+    this.rowsChangedBy = `.${changes.text}`;
+    partly(
+      `the script changes the rows (\`.${changes.text}\`) before it trains; Gradus reads the file as it is`,
+    );
   }
 
   /** The call that the data comes from: the one that the argument's name is assigned, else the only one of the script. */

@@ -231,3 +231,44 @@ test("gradus reward --attack writes what it finds as failing tests, each once", 
   );
   rmSync(project, { recursive: true });
 });
+
+test("gradus reward tries no rows that the trainer does not see, and says so in one line", async () => {
+  const own = mkdtempSync(join(tmpdir(), "gradus-reward-rows-"));
+  writeFileSync(join(own, "rows.jsonl"), '{"question": "1+1", "answer": "so #### 2"}\n'.repeat(3));
+  const script = (load: string): string =>
+    `from datasets import load_dataset
+from trl import GRPOConfig, GRPOTrainer
+
+def right(completions, answer, **kwargs):
+    return [1.0 if a in c[0]["content"] else 0.0 for c, a in zip(completions, answer)]
+
+rows = ${load}
+GRPOTrainer(model="a/b", reward_funcs=right, args=GRPOConfig(output_dir="out"), train_dataset=rows).train()
+`;
+  const load = 'load_dataset("json", data_files="rows.jsonl", split="train")';
+  const made = `.map(lambda x: {"prompt": [{"role": "user", "content": x["question"]}], "answer": x["answer"].split("####")[1]})`;
+  writeFileSync(join(own, "train.py"), script(`${load}${made}`));
+  const { code, stdout, stderr } = await gradus(["reward", "train.py", "--gold", "--probe"], own);
+  assert.deepEqual([code, stdout], [1, ""]);
+  assert.equal(stderr.split("\n").filter((line) => line.includes("The reward was not tried")).length, 1);
+  assert.doesNotMatch(stderr, /gold|warning|rows\.jsonl/);
+  const json = await gradus(["reward", "train.py", "--gold", "--json"], own);
+  assert.equal(JSON.parse(json.stdout).type, "note");
+  rmSync(own, { recursive: true });
+});
+
+test("gradus reward is not kept from a reward by what is wrong with an update", async () => {
+  const own = mkdtempSync(join(tmpdir(), "gradus-reward-update-"));
+  const config = (more: string): string =>
+    `tasks: [{ env: countdown }]\nreward: { terms: { correct: ${more} } }\nrollout: { prompts: 8, group: 8 }\nupdate: { mini_batch: 20 }\n`;
+  writeFileSync(join(own, "c.gradus.yaml"), config("equation"));
+  assert.match((await gradus(["validate", "c.gradus.yaml"], own)).stderr, /error: `update\.mini_batch` 20/);
+  const asked = await gradus(["reward", "c.gradus.yaml", "--gold"], own);
+  assert.doesNotMatch(asked.stderr, /mini_batch/);
+  assert.match(`${asked.stdout}${asked.stderr}`, /gold answers|reference answer/);
+  writeFileSync(join(own, "c.gradus.yaml"), config("equatoin"));
+  const wrong = await gradus(["reward", "c.gradus.yaml", "--gold"], own);
+  assert.deepEqual([wrong.code, wrong.stdout], [1, ""]);
+  assert.match(wrong.stderr, /error: /);
+  rmSync(own, { recursive: true });
+});
