@@ -48,9 +48,10 @@ async function ofRun(folder: string): Promise<ToServe> {
       code: "invalid-config",
       action: "Serve one of its checkpoints: gradus serve RUN@last.",
     });
+  const policy = await openRunPolicy(config);
+  // A run that trains removes its older checkpoints: the last one is looked for once it can be loaded.
   const last = checkpointSteps(folder).at(-1);
   if (last !== undefined) mustBeWhole(checkpointFolder(folder, last));
-  const policy = await openRunPolicy(config);
   if (last !== undefined) await policy.load(join(checkpointFolder(folder, last), policyFolder));
   return { policy, name: run.name, run: folder };
 }
