@@ -12,7 +12,7 @@ def _make_crossing(encode_other, decode_other):
     maps = {"d": dict, "C": Counter, "O": OrderedDict, "D": defaultdict}
     named = {one: key for key, one in kinds.items()}
     mapped = {one: key for key, one in maps.items()}
-    classes = {one.__name__: one for one in (int, float, str, bool, list, dict, tuple, set, frozenset, bytes, bytearray, complex, range, object, type(None), Counter, OrderedDict, defaultdict, deque, Decimal, Fraction, date, time_, moment, delta)}
+    classes = {one.__name__: one for one in (int, float, str, bool, list, dict, tuple, set, frozenset, bytes, bytearray, complex, range, type(None), Counter, OrderedDict, defaultdict, deque, Decimal, Fraction, date, time_, moment, delta)}
     class_names = {one: name for name, one in classes.items()}
 
     def encode(value, depth=0):

@@ -129,6 +129,16 @@ test("a test that hands over its own function is graded by the program's own pro
   assert.deepEqual([js.passed, js.within], [true, true]);
 });
 
+test("what a program returns is no reason to be graded by its own process", async () => {
+  const fooled = "class Yes:\n    def __eq__(self, other): return True\ndef solve(n): return Yes()\n";
+  const forged =
+    "import os\ndef make():\n    os.write(1001, (b'[\"ok\", ' + b'[\"l\", [' * 300 + b']]' * 300 + b']'))\n    os.read(1001, 4)";
+  for (const make of ["make = object", "class make(Exception): pass", forged]) {
+    const one = await graded("python", `${fooled}${make}`, "assert solve(make()) == 41");
+    assert.deepEqual([one.passed, one.within], [false, undefined], `${make}: ${one.reason}`);
+  }
+});
+
 test("lines and the line of an error are the program's own", async () => {
   const code = "def f(n):\n    if n:\n        return 1 // 0\n    return 0";
   const program = { language: "python" as const, code, start: 0 };
