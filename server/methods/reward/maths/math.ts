@@ -108,6 +108,7 @@ export const math = rewardTerm({
   sources: ["TRL", "verl"],
   judges: "answer",
   range: () => [0, 1],
+  computes: ({ by }) => by === "compute_engine",
   params,
   create: (options, context): RewardTerm => {
     let made: Promise<RewardTerm> | undefined;
