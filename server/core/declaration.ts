@@ -186,6 +186,11 @@ export interface Declaration<Slot extends SlotName = SlotName, Params extends z.
   reads?(params: z.output<Params>): readonly (string | undefined)[];
   /** Of a reward: the least and the most that it can be, before its weight. */
   range?(params: z.output<Params>): readonly [number, number];
+  /**
+   * Of a reward: that it only computes, in this process: it starts no program, runs no code that a file or a policy wrote,
+   * and asks no server. What does not say so is scored again only in a trusted workspace.
+   */
+  computes?(params: z.output<Params>): boolean;
   /** Of a scale: within what a factor on all rewards changes no advantage, because they are divided by their own size. */
   readonly divides?: "group" | "step";
   // A method, not a property: declarations of one slot with different parameters go into one list.

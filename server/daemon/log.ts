@@ -1,5 +1,5 @@
 /** The daemon's log is its standard error: a file that its starter opened. It is kept short while the daemon runs. */
-import { copyFileSync, fstatSync, ftruncateSync, statSync, writeSync } from "node:fs";
+import { constants, copyFileSync, fstatSync, ftruncateSync, rmSync, statSync, writeSync } from "node:fs";
 import { daemonLogBytes } from "../../shared/daemon/connect.ts";
 
 let path: string | undefined;
@@ -18,7 +18,9 @@ export function keepLogShort(): void {
     if (path === undefined || fstatSync(process.stderr.fd).size <= daemonLogBytes) return;
     const [open, named] = [fstatSync(process.stderr.fd), statSync(path, { throwIfNoEntry: false })];
     if (!open.isFile() || open.ino !== named?.ino || open.dev !== named.dev) return;
-    copyFileSync(path, `${path}.1`);
+    // A link in its place would be written through.
+    rmSync(`${path}.1`, { force: true });
+    copyFileSync(path, `${path}.1`, constants.COPYFILE_EXCL);
     ftruncateSync(process.stderr.fd, 0);
   } catch {
     return; // a full disk: there is no other place to say it, and it is tried again

@@ -2,6 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isFromHere, urlOf } from "../lib/http/loopbackServer.ts";
 import type { TrainablePolicy } from "../engine/index.ts";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import type { JsonObject } from "../../shared/lib/json.ts";
@@ -107,12 +108,12 @@ class Handler {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const route = routeOf(request);
-    const reply = new Reply(response, apiOf(route, request));
+    const reply = new Reply(response, apiOf(request));
     const gone = new AbortController();
     response.on("close", () => gone.abort());
     try {
       this.admit(request);
+      const route = routeOf(request);
       await this.serve(route, request, reply, { signal: gone.signal, session: route.session });
     } catch (error) {
       if (gone.signal.aborted) return;
@@ -121,8 +122,15 @@ class Handler {
     }
   }
 
-  /** @throws Refusal without the token */
-  private admit({ headers }: IncomingMessage): void {
+  /** @throws Refusal for a page in a browser, and without the token */
+  private admit(request: IncomingMessage): void {
+    if (!isFromHere(request))
+      throw new Refusal(
+        403,
+        "not_local",
+        "Only programs on this machine are served, not pages in a browser. Ask 127.0.0.1 without the header Origin.",
+      );
+    const { headers } = request;
     const bearer = /^Bearer (.*)$/i.exec(headers.authorization ?? "")?.[1];
     const key = headers["x-api-key"];
     const given = Buffer.from(bearer ?? (typeof key === "string" ? key : ""));
@@ -140,10 +148,7 @@ class Handler {
     if (what === "GET /v1/models")
       return reply.json(writer.version, { object: "list", data: [this.model()] });
     if (route.method === "GET" && route.path.startsWith("/v1/models/"))
-      return reply.json(
-        writer.version,
-        this.model(decodeURIComponent(route.path.slice("/v1/models/".length))),
-      );
+      return reply.json(writer.version, this.model(decoded(route.path.slice("/v1/models/".length))));
     if (route.session !== undefined && (await this.onSession(what, route.session, request, reply))) return;
     if (route.method === "GET" && /^\/weights\/\d+$/.test(route.path)) {
       await writer.reached(Number(route.path.slice("/weights/".length)), caller.signal, route.only);
@@ -247,19 +252,36 @@ const withDefaults = (body: unknown, defaults: JsonObject): unknown =>
     ? { ...defaults, ...Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)) }
     : body;
 
-/** `/sessions/<name>/…` or the header `x-session-id` says to which session a request belongs. */
+/**
+ * `/sessions/<name>/…` or the header `x-session-id` says to which session a request belongs.
+ * @throws Refusal for an address that cannot be read
+ */
 function routeOf({ method = "GET", url = "/", headers }: IncomingMessage): Route {
-  const { pathname, searchParams } = new URL(url, "http://gradus");
+  const asked = urlOf(url);
+  if (asked === undefined) throw unreadable();
+  const { pathname, searchParams } = asked;
   const [, named, rest] = /^\/sessions\/([^/]+)(\/.*)?$/.exec(pathname) ?? [];
   const header = headers["x-session-id"];
   const session =
-    named === undefined
-      ? typeof header === "string" && header !== ""
-        ? header
-        : undefined
-      : decodeURIComponent(named);
+    named === undefined ? (typeof header === "string" && header !== "" ? header : undefined) : decoded(named);
   const path = (named === undefined ? pathname : (rest ?? "/")).replace(/(.)\/+$/, "$1");
   return { method, path, session, only: searchParams.has("only") };
 }
-const apiOf = ({ path }: Route, { headers }: IncomingMessage): Api =>
-  path.startsWith("/v1/messages") || "anthropic-version" in headers ? "anthropic" : "openai";
+
+const apiOf = ({ url = "", headers }: IncomingMessage): Api =>
+  /^(?:\/sessions\/[^/]+)?\/v1\/messages/.test(url) || "anthropic-version" in headers
+    ? "anthropic"
+    : "openai";
+
+const unreadable = (): Refusal =>
+  new Refusal(400, "invalid_url", "The request's address cannot be read. Write `%` as %25 in names.");
+
+/** @throws Refusal for a `%` that begins no escape */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch (error) {
+    if (error instanceof URIError) throw unreadable();
+    throw error;
+  }
+}

@@ -2,7 +2,9 @@
 import { spawn as spawnProcess, type ChildProcess, type SpawnOptions } from "node:child_process";
 import {
   closeSync,
+  constants,
   existsSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -222,12 +224,28 @@ function spawned(wish: StartWish): ChildProcess {
   }
 }
 
+const isLink = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+
+const linkInStore = (path: string): UserError =>
+  new UserError("The daemon's log is a link, and what it names would be written to.", {
+    file: path,
+    code: "store-link",
+    action: "Remove the link and try again.",
+  });
+
 /** Appends; a log that has grown too long is set aside as `daemon.log.1`. */
 function openLog(path: string): number {
+  // A store may come from elsewhere: a link in the log's place would append to the file that it names.
+  if (isLink(path)) throw linkInStore(path);
   try {
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > daemonLogBytes)
       renameSync(path, `${path}.1`);
-    return openSync(path, "a", 0o600);
+    return openSync(
+      path,
+      constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | (constants.O_NOFOLLOW ?? 0),
+      0o600,
+    );
   } catch (error) {
     throw notWritable(dirname(path), error);
   }

@@ -1,6 +1,8 @@
 /** `gradus serve` on a tiny checkpoint: a real process, asked as OpenAI's and Anthropic's clients ask. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { request, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -281,6 +283,30 @@ test("refusals have the API's shape and name the next action", async () => {
       .parse(await claude.json()).error.type,
     "invalid_request_error",
   );
+});
+
+test("an address that cannot be read is answered, and without the token nothing is said of it", async () => {
+  const status = async (path: string, headers: Record<string, string>): Promise<number | undefined> => {
+    const asked = request(url, { path, headers });
+    asked.end();
+    const [response] = (await once(asked, "response")) as [IncomingMessage];
+    response.resume();
+    return response.statusCode;
+  };
+  const known = { authorization: `Bearer ${token}` };
+  for (const path of ["http://[", "/sessions/%zz/captured", "/sessions/%/v1/models", "/v1/models/%zz"])
+    assert.deepEqual([path, await status(path, {}), await status(path, known)], [path, 401, 400]);
+  for (const path of ["//", "///"])
+    assert.deepEqual([path, await status(path, {}), await status(path, known)], [path, 401, 404]);
+  assert.equal(await status("/v1/models", { ...known, host: "evil.example" }), 403);
+  assert.equal(await status("/v1/models", { ...known, origin: "http://evil.example" }), 403);
+  assert.equal(await status("/v1/models", known), 200);
+});
+
+test("an empty token is refused before anything is served", async () => {
+  const { code, stderr } = await workspace.finish("serve", checkpoint, "--json", "--token", "");
+  assert.notEqual(code, 0);
+  assert.match(stderr, /--token is empty/);
 });
 
 test("a client that leaves frees its lane: the next request is answered at once", async () => {

@@ -31,7 +31,7 @@ interface RescoredRun {
 }
 
 export interface RescoreOptions {
-  /** Whether functions of the workspace may be run. */
+  /** Whether more may be run than terms that only compute. */
   readonly trusted: boolean;
   /** Texts of files that are open in an editor, by their paths. */
   readonly unsaved: Readonly<Record<string, string>>;
@@ -228,13 +228,18 @@ export class RescoreSession {
     { trusted, unsaved }: RescoreOptions,
   ): Promise<TermSource> {
     const same = ran !== undefined && sameTerm(term, ran);
-    const method = term.term.declaration.name;
-    if (method !== "user" && method !== "python")
-      return same ? { kind: "recorded" } : { kind: "computed", key: keyOf(term, "") };
-    if (!trusted)
-      return same
-        ? { kind: "recorded" }
-        : { kind: "unavailable", reason: "its file runs only in a trusted workspace" };
+    const { declaration, params } = term.term;
+    const method = declaration.name;
+    const isFile = method === "user" || method === "python";
+    if (same && !(isFile && trusted)) return { kind: "recorded" };
+    if (!trusted && declaration.computes?.(params) !== true)
+      return {
+        kind: "unavailable",
+        reason: isFile
+          ? "its file runs only in a trusted workspace"
+          : `\`${method}\` may run programs or ask servers, which it does only in a trusted workspace`,
+      };
+    if (!isFile) return { kind: "computed", key: keyOf(term, "") };
     try {
       const terms = method === "python" ? this.pythons : this.users;
       const user = await terms.open(term.term, term.name, timeoutOf(config), unsaved);

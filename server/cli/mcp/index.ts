@@ -20,7 +20,7 @@ export const command: Command = {
       .option("--store <folder>", "the store, or a folder in its workspace")
       .option(
         "--trust-workspace",
-        "let previews run the workspace's reward files, and edits of them that the agent sends",
+        "let previews run the workspace's reward files, edits of them that the agent sends, and terms that start programs or ask servers",
       )
       .action(({ store, trustWorkspace }: { store?: string; trustWorkspace?: boolean }) => {
         // stdout is the protocol's alone.

@@ -38,7 +38,7 @@ export function addPreviewReward(server: McpServer, place: Place): void {
     "preview_reward",
     {
       title: "Preview an edited reward",
-      description: `Scores the recorded rollouts of a config's last run again with its edited text: means before and now, flipped ranks and signs, groups that gain or lose their signal, the rollouts that change most. ${place.trusted ? "Reward files of the workspace are run." : "Reward files of the workspace are not run: their recorded values are kept, and `notes` says so."}`,
+      description: `Scores the recorded rollouts of a config's last run again with its edited text: means before and now, flipped ranks and signs, groups that gain or lose their signal, the rollouts that change most. ${place.trusted ? "Reward files of the workspace are run, and so is all that its terms start or ask." : "Only terms that compute in this process are scored: reward files and terms that run programs or ask servers keep their recorded values, and `notes` says so."}`,
       inputSchema: shown(parameters),
       annotations: { ...reads, readOnlyHint: !place.trusted },
     },

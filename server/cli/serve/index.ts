@@ -60,9 +60,22 @@ export const command: Command = {
   },
 };
 
+/** @throws UserError for an empty one, which would let everyone in */
+function tokenOf({ token: written }: Options): string {
+  const token = written ?? process.env["GRADUS_SERVE_TOKEN"] ?? randomBytes(24).toString("base64url");
+  if (token.trim() !== "") return token;
+  throw new UserError(
+    `${written === undefined ? "GRADUS_SERVE_TOKEN" : "--token"} is empty, so anyone could ask the policy.`,
+    {
+      code: "empty-token",
+      action: "Give it a token, or unset it: then `gradus serve` makes a new one.",
+    },
+  );
+}
+
 async function serve(words: string, options: Options): Promise<void> {
+  const token = tokenOf(options);
   const { policy, name, run } = await policyToServe(words, { ...options, store: options.store });
-  const token = options.token ?? process.env["GRADUS_SERVE_TOKEN"] ?? randomBytes(24).toString("base64url");
   const ending = new AbortController();
   const closers: (() => Promise<void> | void)[] = [() => policy.close()];
   try {

@@ -55,6 +55,16 @@ function send(response: ServerResponse, status: number, body: object): void {
 const isLocal = (host: string | undefined): boolean =>
   host !== undefined && /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/.test(host);
 
+/** Whether a program of this machine asks, and no page in a browser. */
+export const isFromHere = ({ headers }: IncomingMessage): boolean =>
+  isLocal(headers.host) && headers.origin === undefined;
+
+/** Of a request's target, which may be anything; undefined where it is no address. */
+export function urlOf(target = "/"): URL | undefined {
+  const text = target.startsWith("/") ? `http://127.0.0.1${target}` : target;
+  return URL.canParse(text) ? new URL(text) : undefined;
+}
+
 function isAllowed({ headers }: IncomingMessage, url: URL, token: string | undefined): boolean {
   if (token === undefined) return true;
   const given = headers.authorization ?? `Bearer ${url.searchParams.get("token") ?? ""}`;
@@ -64,11 +74,11 @@ function isAllowed({ headers }: IncomingMessage, url: URL, token: string | undef
 
 async function answered(request: IncomingMessage, options: LoopbackOptions): Promise<Answered> {
   const { method = "GET", headers } = request;
-  const url = new URL(request.url ?? "/", "http://127.0.0.1");
+  const url = urlOf(request.url);
+  if (url === undefined) return [400, { error: "the request's address cannot be read" }];
   if (method === "GET" && url.pathname === options.health && isLocal(headers.host))
     return [200, { status: "ok" }];
-  if (!isLocal(headers.host) || headers.origin !== undefined)
-    return [403, { error: "only programs on this machine are served" }];
+  if (!isFromHere(request)) return [403, { error: "only programs on this machine are served" }];
   if (!isAllowed(request, url, options.token)) return [401, { error: "the token is missing or wrong" }];
   const no = options.refusal(method, url.pathname);
   if (no !== undefined) return no;

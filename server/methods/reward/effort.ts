@@ -19,6 +19,7 @@ export const effort = rewardTerm({
   status: "approximate",
   judges: "form",
   range: () => [0, 1],
+  computes: () => true,
   params,
   create: ({ measure, cap }) => ({
     score: (batch) =>

@@ -23,6 +23,7 @@ export const environment = rewardTerm({
   formula: "turn: r_k · response: Σ_k r_k",
   sources: [],
   judges: "answer",
+  computes: () => true,
   params: z.object({
     level: param(
       z.enum(["response", "turn"]).default("response"),

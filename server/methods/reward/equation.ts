@@ -53,6 +53,7 @@ export const equation = rewardTerm({
   sources: ["TinyZero"],
   judges: "answer",
   range: ({ partial }) => [Math.min(0, partial), Math.max(1, partial)],
+  computes: () => true,
   params: z.object({
     extract: param(
       z.enum(["all", "last_line", "answer_tag"]).default("all"),

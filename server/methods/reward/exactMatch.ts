@@ -9,6 +9,7 @@ export const exactMatch = rewardTerm({
   sources: [],
   judges: "answer",
   range: () => [0, 1],
+  computes: () => true,
   params: z.object({
     strip: param(z.boolean().default(true), "Ignore white space at both ends."),
     ignore_case: param(z.boolean().default(false), "Ignore case."),

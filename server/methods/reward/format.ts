@@ -40,6 +40,7 @@ export const format = rewardTerm({
   sources: ["DeepSeek-R1: Incentivizing Reasoning Capability in LLMs via Reinforcement Learning"],
   judges: "form",
   range: ({ present, absent }) => [Math.min(present, absent), Math.max(present, absent)],
+  computes: () => true,
   params: z.object({
     pattern: param(z.string().optional(), "Regular expression that the whole response must match."),
     tags: param(z.array(z.string().min(1)).optional(), "Tags, e.g. [think, answer]."),

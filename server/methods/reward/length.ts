@@ -106,6 +106,7 @@ export const length = rewardTerm({
   judges: "form",
   range: (options) => ranges[options.shape](options),
   reads: ({ shape, of }) => (shape === "cosine" ? [of] : []),
+  computes: () => true,
   params,
   create: (options, context) => {
     const { shape, cost } = options;

@@ -17,6 +17,7 @@ export const numeric = rewardTerm({
   sources: [],
   judges: "answer",
   range: () => [0, 1],
+  computes: () => true,
   params: z.object({
     tolerance: param(
       z.number().nonnegative().default(1e-6),

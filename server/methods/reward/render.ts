@@ -41,6 +41,7 @@ export const render = rewardTerm({
   sources: ["Rendering-Aware Reinforcement Learning for Vector Graphics Generation"],
   status: "approximate",
   judges: "answer",
+  computes: () => true,
   params,
   create: (chosen) => perRow((record) => judge(record, chosen)),
 });

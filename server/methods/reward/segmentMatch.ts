@@ -64,6 +64,7 @@ export const segmentMatch = rewardTerm({
   status: "approximate",
   judges: "answer",
   range: () => [0, 1],
+  computes: () => true,
   params: z.object({
     match: param(
       z.enum(matches).default("prefix"),

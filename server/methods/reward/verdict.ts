@@ -17,6 +17,7 @@ export const verdict = rewardTerm({
   sources: ["Critique-Coder: Enhancing Coder Models by Critique Reinforcement Learning"],
   judges: "answer",
   range: () => [0, 1],
+  computes: () => true,
   params: z.object({
     pattern: param(
       z.string().refine(isPattern, { message: "must be a regular expression" }).default("\\b([TF])\\b"),

@@ -59,6 +59,7 @@ export const abstain = rewardTerm({
     return [Math.min(...all), Math.max(...all)];
   },
   reads: ({ of }) => [of],
+  computes: () => true,
   params,
   create: (options) => {
     const refusal = new RegExp(options.refusal, "i");

@@ -27,6 +27,7 @@ export const boostIfLow = rewardTerm({
   sources: ["The Climb Carves Wisdom Deeper Than the Summit: On the Noisy Rewards in Learning to Reason"],
   judges: "answer",
   reads: ({ of, by }) => [of, by],
+  computes: () => true,
   params,
   create: ({ of, by, below, factor, most }) => ({
     score: (_, context) => {

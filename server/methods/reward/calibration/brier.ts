@@ -31,6 +31,7 @@ export const brier = rewardTerm({
   judges: "answer",
   range: ({ score, missing }) => [Math.min(missing, score === "calibration" ? 0 : -1), Math.max(missing, 1)],
   reads: ({ of }) => [of],
+  computes: () => true,
   params,
   create: ({ of, at_least, tag, score, missing }) => ({
     score: (batch, context) => {

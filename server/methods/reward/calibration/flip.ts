@@ -20,6 +20,7 @@ export const flip = rewardTerm({
   sources: ["The Climb Carves Wisdom Deeper Than the Summit: On the Noisy Rewards in Learning to Reason"],
   judges: "answer",
   reads: ({ of }) => [of],
+  computes: () => true,
   params,
   create: ({ of, flip: probability, unit }, { random }) => ({
     score: (batch, context) => {

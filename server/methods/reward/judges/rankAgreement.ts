@@ -48,6 +48,7 @@ export const rankAgreement = rewardTerm({
   sources: ["URPO: A Unified Reward & Policy Optimization Framework for Large Language Models"],
   judges: "answer",
   range: ({ unreadable }) => [Math.min(-1, unreadable), Math.max(1, unreadable)],
+  computes: () => true,
   params,
   create: ({ field, unreadable }) =>
     perRow(({ task, response }) => {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
+import { join, parse } from "node:path";
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { rewardTerm, param, type MethodContext } from "../../../core/declaration.ts";
@@ -42,7 +42,12 @@ export async function pythonWithMathVerify(
     if (error instanceof UserError && python === undefined) return undefined;
     throw error;
   }
-  const child = spawn(path, ["-c", "import math_verify"], { stdio: "ignore", timeout: 60_000 });
+  const child = spawn(path, ["-c", "import sys; sys.path[:] = filter(None, sys.path); import math_verify"], {
+    stdio: "ignore",
+    timeout: 60_000,
+    // A `math_verify.py` of the current folder is not the package. (`-I` would hide those of the user, too.)
+    cwd: parse(path).root,
+  });
   const [code] = (await once(child, "exit").catch(() => [1])) as [number | null];
   return code === 0 ? path : undefined;
 }
@@ -108,6 +113,7 @@ export const math = rewardTerm({
   sources: ["TRL", "verl"],
   judges: "answer",
   range: () => [0, 1],
+  computes: ({ by }) => by === "compute_engine",
   params,
   create: (options, context): RewardTerm => {
     let made: Promise<RewardTerm> | undefined;

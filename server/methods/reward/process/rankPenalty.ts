@@ -35,6 +35,7 @@ export const rankPenalty = rewardTerm({
   judges: "answer",
   reads: ({ of }) => [of],
   range: () => [-1, 0],
+  computes: () => true,
   params,
   create: ({ of, at_least }) => ({
     score: (batch, context) => {

@@ -17,6 +17,7 @@ export const toolUse = rewardTerm({
   ],
   judges: "form",
   range: ({ most }) => [0, most],
+  computes: () => true,
   params,
   create: ({ each, most }) =>
     perRow(({ turns = [] }) =>

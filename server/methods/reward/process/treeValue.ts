@@ -71,6 +71,7 @@ export const treeValue = rewardTerm({
   range: () => [0, 1],
   judges: "answer",
   reads: ({ of }) => [of],
+  computes: () => true,
   params: z.object({ of: ofTerm, at_least: atLeast }),
   create: ({ of, at_least }) => ({
     score: (batch, context) => {

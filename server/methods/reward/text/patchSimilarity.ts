@@ -87,6 +87,7 @@ export const patchSimilarity = rewardTerm({
   sources: ["SWE-RL: Advancing LLM Reasoning via Reinforcement Learning on Open Software Evolution"],
   judges: "answer",
   range: ({ invalid }) => [Math.min(0, invalid), Math.max(1, invalid)],
+  computes: () => true,
   params,
   create: (options) =>
     perRow(({ task, response }): TermValue => {

@@ -37,6 +37,7 @@ export const phraseEntropy = rewardTerm({
   formula: "r = mean of H(π(·|y_<t)) over the first tokens t of the phrases",
   sources: ["Skywork-R1V3 Technical Report"],
   judges: "form",
+  computes: () => true,
   params,
   create: ({ list, ignore_case }) => ({
     score: (batch, { tokenizer }) => {

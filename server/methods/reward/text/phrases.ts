@@ -49,6 +49,7 @@ export const phrases = rewardTerm({
   sources: ["The Climb Carves Wisdom Deeper Than the Summit: On the Noisy Rewards in Learning to Reason"],
   judges: "form",
   range: () => [0, 1],
+  computes: () => true,
   params,
   create: (options) => perRow(({ response }) => value(phraseScore(response, options))),
 });

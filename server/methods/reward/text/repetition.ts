@@ -61,6 +61,7 @@ export const repetition = rewardTerm({
     "token: r_t = penalty where t lies in an n-gram that occurred before · response: penalty · (1 − distinct / all n-grams)",
   sources: ["Demystifying Long Chain-of-Thought Reasoning in LLMs"],
   judges: "form",
+  computes: () => true,
   params,
   create: ({ n, penalty, level }) => ({
     score: (batch) =>

@@ -44,6 +44,7 @@ export const textOverlap = rewardTerm({
   ],
   judges: "answer",
   range: () => [0, 1],
+  computes: () => true,
   params,
   create: ({ metric, field, tag }) =>
     perRow(({ task, response }) => {

@@ -1,6 +1,9 @@
 /** Scoring a real run's stored rollouts again: against the run's own records, and against sums done by hand. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { join } from "node:path";
 import { loadConfig } from "../../../../server/rules/load.ts";
@@ -193,6 +196,38 @@ describe("scoring stored rollouts again", { timeout: 120_000 }, () => {
       other.notes.join(),
       /`mine` keeps its recorded values: its file runs only in a trusted workspace/,
     );
+  });
+
+  it("computes in a workspace that is not trusted only what says that it only computes", async () => {
+    const planted = join(run.folder, "planted");
+    writeFileSync(planted, `#!/bin/sh\necho ran >> "$0.ran"\n`, { mode: 0o755 });
+    const requests: string[] = [];
+    const server = createServer((request, response) => {
+      requests.push(request.url ?? "");
+      response.end("{}");
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const held = [
+      "{ use: math, by: math_verify, python: ./planted }",
+      "{ use: math, python: ./planted }",
+      "{ use: reasoning_gym, python: ./planted }",
+      `{ use: remote_rm, url: "http://127.0.0.1:${port}/x" }`,
+      "{ use: unit_tests }",
+    ];
+    try {
+      for (const term of held) {
+        const edited = text.replace("    mine:", `    other: ${term}\n    mine:`);
+        const { notes } = await last(edited, { trusted: false });
+        assert.match(notes.join(), /`other` keeps its recorded values: .*only in a trusted workspace/, term);
+      }
+    } finally {
+      server.close();
+    }
+    assert.deepEqual({ ran: existsSync(`${planted}.ran`), requests }, { ran: false, requests: [] });
+    const pure = text.replace('pattern: ".{4,6}"', 'pattern: ".{8}"');
+    const [trusted, untrusted] = [await last(pure), await last(pure, { trusted: false })];
+    assert.deepEqual(untrusted.change, trusted.change);
   });
 
   it("ends between two steps when the next edit comes", async () => {
