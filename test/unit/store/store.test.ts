@@ -37,7 +37,7 @@ test(
   { skip: process.platform === "win32" },
   () => {
     const { folder, store, open } = newStore();
-    store.close();
+    close(store);
     chmodSync(databasePath(folder), 0o644);
     const again = open();
     for (const name of readdirSync(folder).filter(
