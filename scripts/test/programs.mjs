@@ -8,10 +8,10 @@ import { entries, tests } from "../../esbuild.mjs";
 export async function buildPrograms(folder = join("out", "programs")) {
   const base = resolve(folder);
   rmSync(base, { recursive: true, force: true });
-  // The command line, what travels with projects, and the files of Python.
-  const [program, service, python] = entries;
+  // The command line, the process of programs, what travels with projects, and the files of Python.
+  const [program, sandbox, service, python] = entries;
   await Promise.all([
-    ...[program, service, python].map((entry) => build({ ...entry, outdir: join(base, "dist") })),
+    ...[program, sandbox, service, python].map((entry) => build({ ...entry, outdir: join(base, "dist") })),
     build({ ...tests(["test/rpc/worker.ts"]), outdir: join(base, "test") }),
   ]);
   return {
