@@ -39,6 +39,21 @@ export async function policyToServe(words: string, how: How): Promise<ToServe> {
 }
 
 /** As its worker would open it, with the weights of its last checkpoint; before the first, those it began with. */
+/** A run that trains removes its older checkpoints: one that goes while it is read is followed by a newer one. */
+async function loadLast(policy: TrainablePolicy, folder: string): Promise<void> {
+  for (;;) {
+    const last = checkpointSteps(folder).at(-1);
+    if (last === undefined) return;
+    const path = checkpointFolder(folder, last);
+    try {
+      mustBeWhole(path);
+      return await policy.load(join(path, policyFolder));
+    } catch (error) {
+      if (checkpointSteps(folder).includes(last)) throw error;
+    }
+  }
+}
+
 async function ofRun(folder: string): Promise<ToServe> {
   const run = readRunFile(folder);
   const { config } = storedConfig(folder, run);
@@ -49,10 +64,7 @@ async function ofRun(folder: string): Promise<ToServe> {
       action: "Serve one of its checkpoints: gradus serve RUN@last.",
     });
   const policy = await openRunPolicy(config);
-  // A run that trains removes its older checkpoints: the last one is looked for once it can be loaded.
-  const last = checkpointSteps(folder).at(-1);
-  if (last !== undefined) mustBeWhole(checkpointFolder(folder, last));
-  if (last !== undefined) await policy.load(join(checkpointFolder(folder, last), policyFolder));
+  await loadLast(policy, folder);
   return { policy, name: run.name, run: folder };
 }
 

@@ -264,7 +264,11 @@ test("a row says in words and icon how a run is doing", () => {
   assert.match(row.spoken, /running/);
   const origin = { trainer: "verl", folder: "/w/out" } as const;
   const watched = rowOf({ kind: "run", run: summary("w", { origin: origin as never, steps: 1 }) }, now);
-  assert.deepEqual([watched.icon, watched.context], ["eye", "run.watching"], "nothing here stops or pauses it");
+  assert.deepEqual(
+    [watched.icon, watched.context],
+    ["eye", "run.watching"],
+    "nothing here stops or pauses it",
+  );
   assert.match(watched.description, /^step 84 · watching/);
   const done = summary("b", {
     status: "finished",
