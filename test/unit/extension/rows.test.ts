@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rowsOf, runsIn } from "../../../extension/features/runs/rows.ts";
+import { rowOf as rowFor } from "../../../extension/features/runs/treeModel.ts";
 import { summaryAt } from "../../webview/fakeRun.ts";
 
 const summary = (id: string) => ({ ...summaryAt(0), id });
@@ -34,4 +35,12 @@ test("a family stands for its runs, each once", () => {
   const family = familyOf("a", "b");
   assert.deepEqual(about(family, [family, rowOf("b"), rowOf("c")]), ["a", "b", "c"]);
   assert.deepEqual(about(undefined), []);
+});
+
+test("a run that another program trains is watched: its row offers neither Stop nor Pause", () => {
+  const origin = { trainer: "verl", folder: "/w/out" } as const;
+  const run = { ...summary("w"), origin: origin as never, status: "running" as const, step: 84, steps: 1 };
+  const row = rowFor({ kind: "run", run }, Date.parse("2026-11-21T18:00:00.000Z"));
+  assert.deepEqual([row.icon, row.context], ["eye", "run.watching"]);
+  assert.match(row.description, /^step 84 · watching/);
 });

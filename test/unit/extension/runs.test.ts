@@ -262,14 +262,6 @@ test("a row says in words and icon how a run is doing", () => {
     { icon: "play-circle", context: "run.running", description: "step 85 of 420 · r̄ 0.412" },
   );
   assert.match(row.spoken, /running/);
-  const origin = { trainer: "verl", folder: "/w/out" } as const;
-  const watched = rowOf({ kind: "run", run: summary("w", { origin: origin as never, steps: 1 }) }, now);
-  assert.deepEqual(
-    [watched.icon, watched.context],
-    ["eye", "run.watching"],
-    "nothing here stops or pauses it",
-  );
-  assert.match(watched.description, /^step 84 · watching/);
   const done = summary("b", {
     status: "finished",
     endedAt: "2026-11-21T17:00:00.000Z",
