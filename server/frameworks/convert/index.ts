@@ -7,8 +7,7 @@ import { openrlhfDefaults } from "./openrlhfFlags.ts";
 import { convertPrimeRl, primeRlReason } from "./primeRl/index.ts";
 import { primeRlDefaults, primeRlRelease } from "./primeRl/defaults.ts";
 import { readFramework } from "./read.ts";
-import { decidedByDefault } from "./decidedByDefault.ts";
-import { Settings } from "./settings.ts";
+import { Settings, type Unmapped } from "./settings.ts";
 import { convertSkyrl, skyrlReason } from "./skyrl/index.ts";
 import { spelledOut } from "./spelling.ts";
 import { convertTrl } from "./trl.ts";
@@ -90,3 +89,36 @@ export function convert(file: string, text: string, asked?: ConvertedFrom): Conv
   const defaulted = decidedByDefault(framework, settings, release);
   return { framework, config, unmapped, defaulted, rowsChangedBy, places, head };
 }
+
+/** Model, data, batch, group and lengths. */
+const deciding: Readonly<Record<ConvertedFrom, readonly string[]>> = {
+  verl: [
+    "actor_rollout_ref.model.path",
+    "data.train_files",
+    "data.train_batch_size",
+    "actor_rollout_ref.rollout.n",
+    "data.max_prompt_length",
+    "data.max_response_length",
+  ],
+  trl: ["per_device_train_batch_size", "num_generations", "max_completion_length"],
+  openrlhf: ["rollout.batch_size", "rollout.n_samples_per_prompt", "train.batch_size", "data.max_len"],
+  skyrl: [
+    "trainer.policy.model.path",
+    "data.train_data",
+    "trainer.train_batch_size",
+    "generator.n_samples_per_prompt",
+    "trainer.max_prompt_length",
+    "generator.sampling_params.max_generate_length",
+  ],
+  "prime-rl": ["model.name", "orchestrator.batch_size", "orchestrator.group_size"],
+};
+
+/** The settings that decide what a run is, where the file leaves them to the framework's defaults. */
+const decidedByDefault = (
+  framework: ConvertedFrom,
+  settings: Settings,
+  release: string,
+): readonly Unmapped[] =>
+  deciding[framework]
+    .filter((key) => settings.isDefault(key))
+    .map((key) => ({ key, value: settings.peek(key) ?? null, reason: `the default of ${release}` }));

@@ -33,8 +33,8 @@ const readings: readonly Reading[] = [
   { pattern: /^eval[_/]rewards\/(?<of>.+)\/mean$/, own: ({ of }) => `eval/reward/${of}` },
 ];
 
-/** A mean over all sources that a trainer computes itself. */
-const overall = /^(all|total|average)$/;
+/** A mean over all sources that a trainer computes itself: it names that, or no source. */
+const overall = /^(all|total|average|)$/;
 
 /** Whether a trainer's name is of something that it measured on held-out tasks. */
 export const isHeldOut = (name: string): boolean => /^(eval|val|test)[-_/]/.test(name) && !isEffort(name);

@@ -37,8 +37,10 @@ evaluation: { prompts: 6, unsolved_by: base.json }
   const unsolved = [all[3]!, all[7]!, all[11]!];
   writeFileSync(list, JSON.stringify({ unsolved_by: "base", samples: 8, tasks: unsolved }));
   assert.deepEqual(
-    evaluationTasks(config, context).map(({ task }) => task.id),
-    unsolved,
+    evaluationTasks(config, context)
+      .map(({ task }) => task.id)
+      .sort(),
+    unsolved.toSorted(),
   );
   writeFileSync(list, JSON.stringify({ unsolved_by: "base", samples: 8, tasks: [] }));
   assert.throws(() => evaluationTasks(config, context), /tasks: /);

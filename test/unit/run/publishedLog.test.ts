@@ -73,27 +73,28 @@ for (const path of ["swarm.jsonl", "swarm"])
       if (path === "swarm") assert.deepEqual(readdirSync(log).sort(), ["a.jsonl", "b.jsonl"]);
       const textsOf = (id: string): Set<string> =>
         new Set(ofRun(rows, id).map(({ prompt, response }) => `${prompt} ${response}`));
+      // On a busy machine one may have ended before the other begins.
+      let fed = 0;
       for (const [run, id, other] of [
         [a, "a", "b"],
         [b, "b", "a"],
       ] as const) {
         assertWhole(rows, run, id);
         assert.deepEqual(metric(run, "replay/published"), Array(STEPS).fill(4));
-        assert.ok(
-          metric(run, "replay/read").some((count) => Number(count) > 0),
-          `${id} read of ${other}`,
-        );
         assert.deepEqual(
           metric(run, "replay/left_out").filter((count) => count !== 0),
           [],
         );
         const replayed = replayedTexts(run);
-        assert.ok(replayed.size > 0, `${id} trained on ${other}`);
+        const read = metric(run, "replay/read").some((count) => Number(count) > 0);
+        assert.equal(replayed.size > 0, read, `${id} trains on what it read of ${other}`);
+        fed += read ? 1 : 0;
         assert.deepEqual(
           [...replayed].filter((text) => !textsOf(other).has(text)),
           [],
         );
       }
+      assert.ok(fed > 0, "one of them has read of the other");
       assert.ok(rows.every(({ tokens, logp_old }) => tokens === undefined && logp_old === undefined));
     } finally {
       a.remove();
