@@ -44,12 +44,15 @@ function written(
   const bodies = presetBodies(preset);
   const made = (needsWarmUp: boolean): readonly [Choices, string, Checked] => {
     const choices = new Choices(preset, bodies, { isAlone, needsWarmUp });
-    const texts = choices.has("model.context") ? [contexts[0]!] : contexts;
-    const tried = texts.map((context) => {
+    const sizes = choices.has("model.context") ? [contexts[0]!] : contexts;
+    let best: readonly [Choices, string, Checked] | undefined;
+    for (const context of sizes) {
       const text = configText(choices, context, about);
-      return [choices, text, check(text)] as const;
-    });
-    return tried.reduce((best, one) => (one[2].errors < best[2].errors ? one : best));
+      const checked = check(text);
+      if (best === undefined || checked.errors < best[2].errors) best = [choices, text, checked];
+      if (checked.errors === 0) break;
+    }
+    return best!;
   };
   const plain = made(false);
   if (!plain[2].isUntaught) return [plain[0], plain[1]];

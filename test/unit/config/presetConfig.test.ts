@@ -10,17 +10,22 @@ import { listPresets, presetNamed } from "../../../server/config/presets.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { rowsOf, slotOfPaper } from "../../../shared/editor/papers.ts";
 import { gradus } from "../../support/cli.ts";
+import { some } from "../../support/thorough.ts";
 
 /** These need a file of the person's: the message in the editor says which. */
 const needsFile = ["a-lol", "bayesian-mixture", "modomodo"];
 
 test("every preset's config has no error, but for those that need a file, and none begins where nothing is right", () => {
-  const checked = listPresets().map((preset) => ({
+  const listed = some(listPresets(), 90);
+  const checked = listed.map((preset) => ({
     id: preset.id,
     ...checking(`/tmp/${preset.id}.gradus.yaml`)(presetConfig(preset)),
   }));
   const idsOf = (list: typeof checked): string[] => list.map(({ id }) => id);
-  assert.deepEqual(idsOf(checked.filter(({ errors }) => errors > 0)), needsFile);
+  assert.deepEqual(
+    idsOf(checked.filter(({ errors }) => errors > 0)),
+    needsFile.filter((id) => listed.some((preset) => preset.id === id)),
+  );
   assert.deepEqual(idsOf(checked.filter(({ isUntaught }) => isUntaught)), []);
 });
 
