@@ -4,6 +4,7 @@ import { after, test } from "node:test";
 import { openSandbox } from "../../../server/lib/sandbox/openSandbox.ts";
 import type { SandboxResult } from "../../../server/lib/sandbox/sandbox.ts";
 import { sandboxProcess } from "../../support/sandboxProcess.ts";
+import { some } from "../../support/thorough.ts";
 import type { Attempt } from "./attempts/attempt.ts";
 import { attempts as javaScript } from "./attempts/javascript.ts";
 import { attempts as python } from "./attempts/python.ts";
@@ -21,7 +22,7 @@ const run = (
     Promise.resolve(question.slice(0, 9)),
   );
 
-for (const attempt of [...python, ...javaScript])
+for (const attempt of some([...python, ...javaScript], 50))
   test(`${attempt.kind}: ${attempt.name}`, async () => {
     const { stdout, failure } = await run(attempt, 0.4);
     assert.doesNotMatch(stdout, /PASSED/);
