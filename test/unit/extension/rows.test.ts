@@ -1,7 +1,7 @@
 /** Which runs a command of the runs view is about. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rowsOf, runsIn } from "../../../extension/features/runs/rows.ts";
+import { rowsOf, runsIn, steered } from "../../../extension/features/runs/rows.ts";
 import { summaryAt } from "../../webview/fakeRun.ts";
 
 const summary = (id: string) => ({ ...summaryAt(0), id });
@@ -34,4 +34,17 @@ test("a family stands for its runs, each once", () => {
   const family = familyOf("a", "b");
   assert.deepEqual(about(family, [family, rowOf("b"), rowOf("c")]), ["a", "b", "c"]);
   assert.deepEqual(about(undefined), []);
+});
+
+test("what another program trains can be left alone, and is neither paused nor continued", () => {
+  const origin = { trainer: "verl", version: null, folder: "/w/out", rollouts: 0, steps: 0 } as const;
+  const followed = { ...origin, groups: "none", advantages: null, copied: false } as const;
+  const watched = { ...summary("w"), name: "theirs", origin: followed };
+  const own = summary("a");
+  const ids = (runs: readonly { readonly id: string }[]) => runs.map(({ id }) => id);
+  assert.deepEqual(ids(steered([watched, own], "stop")), ["w", "a"]);
+  assert.deepEqual(ids(steered([watched, own], "pause")), ["a"]);
+  assert.deepEqual(steered([], "pause"), []);
+  assert.throws(() => steered([watched], "pause"), /Another program trains theirs/);
+  assert.throws(() => steered([{ ...own, status: "failed" }], "stop"), /is not running: it is failed/);
 });

@@ -15,6 +15,7 @@ import {
 } from "../../../extension/features/runs/treeModel.ts";
 import { lastRunTitle } from "../../../extension/features/configs/lastRun.ts";
 import type { Change, RunDetail, RunSummary } from "../../../shared/protocol/protocol.ts";
+import type { RunOrigin } from "../../../shared/run/origin.ts";
 import type { VerdictState } from "../../../shared/run/verdict.ts";
 
 const now = Date.parse("2026-11-21T20:00:00Z");
@@ -36,6 +37,18 @@ const summary = (id: string, changes: Partial<RunSummary> = {}): RunSummary => (
   last: null,
   ...changes,
 });
+const verl: RunOrigin = {
+  trainer: "verl",
+  version: "0.9.1",
+  folder: "/w/out",
+  rollouts: 640,
+  steps: 84,
+  groups: "uid",
+  advantages: null,
+  copied: false,
+};
+/** Another program trains it, and its number of steps is not known. */
+const watchedRun = summary("w", { origin: verl, steps: 1 });
 const change = (cursor: number, run: RunSummary, kind: Change["kind"] = "step"): Change => ({
   cursor,
   run: run.id,
@@ -262,8 +275,7 @@ test("a row says in words and icon how a run is doing", () => {
     { icon: "play-circle", context: "run.running", description: "step 85 of 420 · r̄ 0.412" },
   );
   assert.match(row.spoken, /running/);
-  const origin = { trainer: "verl", folder: "/w/out" } as const;
-  const watched = rowOf({ kind: "run", run: summary("w", { origin, steps: 1 }) }, now);
+  const watched = rowOf({ kind: "run", run: watchedRun }, now);
   assert.deepEqual([watched.icon, watched.context], ["eye", "run.watching"], "nothing here stops or pauses it");
   assert.match(watched.description, /^step 84 · watching/);
   const done = summary("b", {
@@ -371,6 +383,10 @@ test("the status bar counts live runs and says the reward", () => {
     statusText([summary("a"), summary("b", { headline: { "reward/total": 0.612 } })]),
     "$(pulse) 2 runs · r̄ 0.512",
   );
+  const silent = { ...watchedRun, headline: {} };
+  assert.equal(statusText([silent]), "$(eye) 1 watched · step 84", "what another program trains is no run here");
+  assert.equal(statusText([watchedRun, summary("a")]), "$(pulse) 1 run · r̄ 0.412 · 1 watched");
+  assert.equal(lastRunTitle(silent), "$(eye) Watching: Step 84");
 });
 
 test("under a run: stages, steps newest first and in groups once there are many, evaluations, checkpoints", () => {
