@@ -1,5 +1,5 @@
 /** The head of the panel: which run, its status, its progress, and what can be done with it. */
-import { progressText, stateWord, stepsPlanned } from "../../shared/run/origin.ts";
+import { progressText, stateWord, stepsMade, stepsPlanned } from "../../shared/run/origin.ts";
 import { formatSeconds } from "../../shared/lib/format.ts";
 import type { RunStatus } from "../../shared/protocol/runStatus.ts";
 import type { LinkState, PanelAction, PanelFacts } from "../../shared/editor/runPanel.ts";
@@ -175,7 +175,9 @@ export class Header {
   }
 
   #showProgress({ run: { summary } }: RunView): void {
-    const done = summary.steps <= 0 ? 0 : Math.min(1, (summary.step + 1) / summary.steps);
+    const planned = stepsPlanned(summary);
+    setShown(this.#progress, planned !== null);
+    const done = planned === null ? 0 : Math.min(1, stepsMade(summary) / planned);
     this.#progress.setAttribute("aria-valuenow", String(Math.round(done * 100)));
     this.#progress.setAttribute("aria-valuetext", progressText(summary));
     const bar = this.#progress.firstElementChild;

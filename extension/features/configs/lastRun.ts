@@ -3,7 +3,7 @@ import { formatFraction, formatNumber } from "../../../shared/lib/format.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
 import { arrows, type Trend } from "../../../shared/lib/trend.ts";
-import { progressText } from "../../../shared/run/origin.ts";
+import { isWatched, progressText } from "../../../shared/run/origin.ts";
 import { isReading } from "../runs/model.ts";
 import { warningText } from "../runs/treeModel.ts";
 
@@ -25,7 +25,7 @@ export function lastRunTitle(run: RunSummary, trend?: Trend): string {
   ].join(", ");
   if (isReading(run)) return "Last run: reading its log";
   if (isLive(run.status))
-    return `$(pulse) ${progressText(run).replace(/^s/, "S")}${numbers === "" ? "" : `: ${numbers}`}`;
+    return `${isWatched(run) ? "$(eye) Watching: " : "$(pulse) "}${progressText(run).replace(/^s/, "S")}${numbers === "" ? "" : `: ${numbers}`}`;
   const warning = warningText(run);
   const status = run.status === "finished" && (numbers !== "" || warning !== "") ? "" : run.status;
   const parts = [status, warning === "" ? "" : `$(warning) ${warning}`, numbers];

@@ -12,13 +12,15 @@ import {
   runsStart,
 } from "../../../shared/protocol/protocol.ts";
 import { chartOf } from "../../../shared/editor/runPanel.ts";
-import { isLive, type RunStatus } from "../../../shared/protocol/runStatus.ts";
+import { isLive } from "../../../shared/protocol/runStatus.ts";
+import { isWatched } from "../../../shared/run/origin.ts";
 import { register } from "../../vscode/commands.ts";
 import { withBar, type Stores } from "../connection/stores.ts";
 import type { RunPanels } from "../panel/host.ts";
 import { pythonPath } from "../language/python.ts";
 import { openFolder } from "./openFolder.ts";
-import { pickConfig, pickRun, pickRuns } from "./pick.ts";
+import { pickConfig, pickRun, pickRuns, type RunState } from "./pick.ts";
+import { steered, type Steering } from "./rows.ts";
 import { pickSite } from "./sites.ts";
 
 /**
@@ -42,23 +44,19 @@ export function registerRunCommands({
   selected,
 }: RunCommandParts): readonly Disposable[] {
   const control =
-    (action: "stop" | "pause" | "continue", statuses: readonly RunStatus[], title: string, now = false) =>
+    (action: Steering, states: readonly RunState[], title: string, now = false) =>
     async (word: unknown, more: unknown) => {
-      const runs = await pickRuns(stores, word, more, title, statuses);
-      const live = runs.filter(({ status }) => isLive(status));
-      const [first] = runs;
-      if (first !== undefined && live.length === 0)
-        throw new UserError(`${first.name} is not running: it is ${first.status}.`);
-      for (const { id } of live)
+      const runs = await pickRuns(stores, word, more, title, states);
+      for (const { id } of steered(runs, action))
         await (await stores.session(stores.ofRun(id))).ask(runsControl, { run: id, action, now });
     };
   return [
     register("runStart", (word) => start(word, "Start Run")),
     register("runStartOn", (word, site) => startOn(word, site)),
-    register("runStop", control("stop", ["starting", "running", "paused"], "Stop Run")),
+    register("runStop", control("stop", ["starting", "running", "paused", "watching"], "Stop Run")),
     register(
       "runStopNow",
-      control("stop", ["starting", "running", "paused", "stopping"], "Stop Run Now", true),
+      control("stop", ["starting", "running", "paused", "stopping", "watching"], "Stop Run Now", true),
     ),
     register("runPause", control("pause", ["running"], "Pause Run")),
     register("runResume", (word) => resume(word)),
@@ -114,6 +112,10 @@ export function registerRunCommands({
     const [first] = runs;
     if (first === undefined) return;
     const live = runs.find(({ status }) => isLive(status));
+    if (live !== undefined && isWatched(live))
+      throw new UserError(`${live.name} is watched.`, {
+        action: "End the watching with Gradus: Stop Run before you delete it.",
+      });
     if (live !== undefined)
       throw new UserError(`${live.name} is ${live.status}.`, { action: "Stop it before you delete it." });
     const isOne = runs.length === 1;

@@ -2,6 +2,7 @@
 import { plural } from "../../../shared/lib/format.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
+import { isWatched } from "../../../shared/run/origin.ts";
 import { placeOf, trainedText } from "../../../shared/run/origin.ts";
 
 /** What the daemon says of the runs of a store, besides each run's summary. */
@@ -56,8 +57,9 @@ export function families(shown: readonly RunSummary[]): readonly Family[] {
 export const forksOf = (shown: readonly RunSummary[], id: string): readonly RunSummary[] =>
   shown.filter(({ parent }) => parent?.run === id);
 
-/** "12 runs, 2 live". */
+/** "12 runs, 2 live, 1 watched". */
 export function familyText({ all: runs }: Family): string {
-  const live = runs.filter(({ status }) => isLive(status)).length;
-  return `${plural(runs.length, "run")}${live === 0 ? "" : `, ${live} live`}`;
+  const watched = runs.filter(isWatched).length;
+  const live = runs.filter(({ status }) => isLive(status)).length - watched;
+  return `${plural(runs.length, "run")}${live === 0 ? "" : `, ${live} live`}${watched === 0 ? "" : `, ${watched} watched`}`;
 }

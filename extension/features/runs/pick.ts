@@ -3,18 +3,20 @@ import { Uri, window, workspace, type QuickPickItem } from "vscode";
 import { language } from "../../../shared/editor/contributions.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
-import type { RunStatus } from "../../../shared/protocol/runStatus.ts";
+import { stateWord } from "../../../shared/run/origin.ts";
 import { findConfigs } from "../configs/find.ts";
 import type { Stores } from "../connection/stores.ts";
 import { rowsOf, runIn, runsIn } from "./rows.ts";
 import { runDescription } from "./treeModel.ts";
 
-/** The run that a command is about; asks among those in one of `statuses`. Undefined: the person changed their mind. */
+export type RunState = ReturnType<typeof stateWord>;
+
+/** The run that a command is about; asks among those in one of `states`. Undefined: the person changed their mind. */
 export async function pickRun(
   stores: Stores,
   word: unknown,
   title: string,
-  statuses?: readonly RunStatus[],
+  states?: readonly RunState[],
 ): Promise<RunSummary | undefined> {
   const named = runIn(word);
   if (named !== undefined) {
@@ -25,7 +27,7 @@ export async function pickRun(
       });
     return found;
   }
-  const runs = stores.runs.filter((run) => statuses?.includes(run.status) ?? true);
+  const runs = stores.runs.filter((run) => states?.includes(stateWord(run)) ?? true);
   if (runs.length === 0)
     throw new UserError(
       stores.runs.length === 0 ? "There are no runs yet." : "No run is in a state for that.",
@@ -43,18 +45,18 @@ export async function pickRun(
 
 /**
  * Runs of those rows, or the one that is picked where there are none.
- * @param statuses of the runs to pick from
+ * @param states of the runs to pick from
  */
 export async function pickRuns(
   stores: Stores,
   word: unknown,
   more: unknown,
   title: string,
-  statuses?: readonly RunStatus[],
+  states?: readonly RunState[],
 ): Promise<readonly RunSummary[]> {
   const known = runsIn(rowsOf(word, more)).flatMap((id) => stores.ofRun(id)?.runs.find(id) ?? []);
   if (known.length > 0) return known;
-  const run = await pickRun(stores, word, title, statuses);
+  const run = await pickRun(stores, word, title, states);
   return run === undefined ? [] : [run];
 }
 

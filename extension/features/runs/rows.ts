@@ -1,5 +1,8 @@
 /** Rows of the runs view that a command was given. Pure. */
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
+import { isLive } from "../../../shared/protocol/runStatus.ts";
+import { isWatched } from "../../../shared/run/origin.ts";
 import type { Family } from "./families.ts";
 
 /** A run's id in what a command was given: an id, a row of the tree, or nothing. */
@@ -38,4 +41,21 @@ export function runsIn(rows: readonly unknown[]): readonly string[] {
     return family.length > 0 ? family.map(({ id }) => id) : (runIn(row) ?? []);
   });
   return [...new Set(ids)];
+}
+
+export type Steering = "stop" | "pause" | "continue";
+
+/**
+ * Those of `runs` that can be steered from here. To stop a run that is watched ends the watching; all else is up to its trainer.
+ * @throws UserError where there are runs, and none can
+ */
+export function steered(runs: readonly RunSummary[], action: Steering): readonly RunSummary[] {
+  const live = runs.filter((run) => isLive(run.status) && (action === "stop" || !isWatched(run)));
+  const [first] = runs;
+  if (first === undefined || live.length > 0) return live;
+  if (isWatched(first))
+    throw new UserError(`Another program trains ${first.name}, and Gradus watches its folder.`, {
+      action: `Ask that program to ${action}.`,
+    });
+  throw new UserError(`${first.name} is not running: it is ${first.status}.`);
 }

@@ -1,5 +1,11 @@
 /** The runs view as plain nodes: what a row says, how it looks, what lies under it. Pure. */
-import { progressRatio, progressText, stateWord, trainedText } from "../../../shared/run/origin.ts";
+import {
+  isWatched,
+  progressRatio,
+  progressText,
+  stateWord,
+  trainedText,
+} from "../../../shared/run/origin.ts";
 import {
   formatAge,
   formatBytes,
@@ -317,18 +323,22 @@ export function readingText({ left, all }: { readonly left: number; readonly all
 }
 
 /**
- * `$(pulse) 1 run · r̄ 0.41`; undefined when there is nothing to say.
+ * `$(pulse) 1 run · r̄ 0.41 · 2 watched`; undefined when there is nothing to say.
  * @param alarm a run that ended with a warning and has not been looked at yet
  */
 export function statusText(live: readonly RunSummary[], alarm?: RunSummary): string | undefined {
   if (live.length === 0)
     return alarm === undefined ? undefined : `$(warning) ${alarm.name}: ${warningText(alarm)}`;
-  const rewards = live.flatMap((run) => run.headline["reward/total"] ?? []);
-  const mean = rewards.length === 0 ? undefined : rewards.reduce((a, b) => a + b, 0) / rewards.length;
-  const first = live[0];
-  const place =
-    live.length === 1 && first !== undefined && mean === undefined && first.step >= 0
-      ? ` · step ${progressRatio(first)}`
-      : "";
-  return `$(pulse) ${plural(live.length, "run")}${mean === undefined ? place : ` · r̄ ${formatNumber(mean)}`}`;
+  const own = live.filter((run) => !isWatched(run));
+  const watched = live.length - own.length;
+  if (own.length === 0) return `$(eye) ${watched} watched${courseText(live)}`;
+  return `$(pulse) ${plural(own.length, "run")}${courseText(own)}${watched === 0 ? "" : ` · ${watched} watched`}`;
+}
+
+/** " · r̄ 0.41" of several runs, and of one without a reward where it is. */
+function courseText(runs: readonly RunSummary[]): string {
+  const rewards = runs.flatMap((run) => run.headline["reward/total"] ?? []);
+  if (rewards.length > 0) return ` · r̄ ${formatNumber(rewards.reduce((a, b) => a + b, 0) / rewards.length)}`;
+  const [first] = runs;
+  return runs.length === 1 && first !== undefined && first.step >= 0 ? ` · step ${progressRatio(first)}` : "";
 }

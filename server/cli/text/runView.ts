@@ -96,7 +96,7 @@ export class LiveView implements RunReporter {
     const percent = this.total > 0 ? Math.floor((100 * this.done) / this.total) : 0;
     const pace = this.seconds.at(-1);
     const name = oneLine(this.stage, 24).padEnd(9);
-    const count = `${this.done}/${this.total} ${percent} %`;
+    const count = this.total > 0 ? `${this.done}/${this.total} ${percent} %` : `step ${this.done}`;
     const left = `${fixed(pace, 2)} s/step, ${duration(this.eta())} left`;
     const room = width - columnsOf(`${name}  ${count}  ${left}`);
     const head = `${colours.bold(name)} ${colours.cyan(bar(this.done, this.total, Math.max(4, Math.min(30, room))))} ${count}  ${colours.dim(left)}`;

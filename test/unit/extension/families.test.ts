@@ -62,6 +62,10 @@ test("families by config; a fork is under its parent, and a run like any other w
     ],
   );
   assert.equal(ids(forksOf(shown, "a")), "c");
+  const origin = { trainer: "verl", version: null, folder: "/w/out", rollouts: 0, steps: 0 } as const;
+  const followed = { ...origin, groups: "none", advantages: null, copied: false } as const;
+  const [watching] = families([run("w", { status: "running", origin: followed })]);
+  assert.equal(familyText(watching!), "1 run, 1 watched");
   const filtered = shownRuns(runs, listing({ ids: ["c"] }));
   assert.deepEqual(
     families(filtered).map((family) => ids(family.runs)),

@@ -1,8 +1,9 @@
 /** Which runs a command of the runs view is about. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rowsOf, runsIn } from "../../../extension/features/runs/rows.ts";
-import { rowOf as rowFor } from "../../../extension/features/runs/treeModel.ts";
+import { rowsOf, runsIn, steered } from "../../../extension/features/runs/rows.ts";
+import { lastRunTitle } from "../../../extension/features/configs/lastRun.ts";
+import { rowOf as rowFor, statusText } from "../../../extension/features/runs/treeModel.ts";
 import { summaryAt } from "../../webview/fakeRun.ts";
 
 const summary = (id: string) => ({ ...summaryAt(0), id });
@@ -43,4 +44,21 @@ test("a run that another program trains is watched: its row offers neither Stop 
   const row = rowFor({ kind: "run", run }, Date.parse("2026-11-21T18:00:00.000Z"));
   assert.deepEqual([row.icon, row.context], ["eye", "run.watching"]);
   assert.match(row.description, /^step 84 · watching/);
+  const silent = { ...run, headline: {} };
+  assert.equal(statusText([silent]), "$(eye) 1 watched · step 84", "it is no run of this machine's");
+  assert.match(statusText([run, summary("a")]) ?? "", /^\$\(pulse\) 1 run .*1 watched$/);
+  assert.equal(lastRunTitle(silent), "$(eye) Watching: Step 84");
+});
+
+test("what another program trains can be left alone, and is neither paused nor continued", () => {
+  const origin = { trainer: "verl", version: null, folder: "/w/out", rollouts: 0, steps: 0 } as const;
+  const followed = { ...origin, groups: "none", advantages: null, copied: false } as const;
+  const watched = { ...summary("w"), name: "theirs", origin: followed };
+  const own = summary("a");
+  const ids = (runs: readonly { readonly id: string }[]) => runs.map(({ id }) => id);
+  assert.deepEqual(ids(steered([watched, own], "stop")), ["w", "a"]);
+  assert.deepEqual(ids(steered([watched, own], "pause")), ["a"]);
+  assert.deepEqual(steered([], "pause"), []);
+  assert.throws(() => steered([watched], "pause"), /Another program trains theirs/);
+  assert.throws(() => steered([{ ...own, status: "failed" }], "stop"), /is not running: it is failed/);
 });
