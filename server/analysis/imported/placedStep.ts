@@ -63,7 +63,7 @@ function ofLines(file: string, record: PlacedRecord): PlacedStep {
     }
   }
   const groups = entries.some(hasUid) ? "uid" : "prompt";
-  return { rows: verlRows(entries, record.step, record.terms), lines, broken, file, groups };
+  return { rows: verlRows(entries, record.step, record), lines, broken, file, groups };
 }
 
 function ofParquet(file: string, record: PlacedRecord): PlacedStep {

@@ -9,22 +9,22 @@ import type { RolloutRow, WireNumber, WireReward } from "../../../shared/rollout
 import { shortest } from "./float32.ts";
 import { taskId } from "./taskId.ts";
 
-type Terms = PlacedRecord["terms"];
+type Placed = Pick<PlacedRecord, "terms" | "use">;
 
 const own = new Set(["input", "output", "gts", "score", "step", "uid"]);
 
 /**
  * @param entries the lines of one step, in the file's order
- * @param terms which field is which term; without any, rows have `reward` alone, and other numbers are data of their task
+ * @param placed which field is which term; without any, rows have `reward` alone, and other numbers are data of their task
  */
-export function verlRows(entries: readonly JsonObject[], step: number, terms: Terms): RolloutRow[] {
+export function verlRows(entries: readonly JsonObject[], step: number, placed: Placed): RolloutRow[] {
   const sizes = new Map<string, number>();
   const numbers = new Map<string, number>();
   return entries.map((entry) => {
     const group = groupOf(entry, numbers);
     const index = sizes.get(group) ?? 0;
     sizes.set(group, index + 1);
-    return verlRow(entry, { step, group, index }, terms);
+    return verlRow(entry, { step, group, index }, placed);
   });
 }
 
@@ -44,7 +44,7 @@ function groupOf(entry: JsonObject, numbers: Map<string, number>): string {
 function verlRow(
   entry: JsonObject,
   { step, group, index }: Pick<RolloutRow, "step" | "group" | "index">,
-  terms: Terms,
+  { terms, use }: Placed,
 ): RolloutRow {
   const prompt = textOf(entry["input"]);
   const rewards: Record<string, WireReward> = {};
@@ -65,7 +65,7 @@ function verlRow(
     task: { env: "verl", arm: armOf(data), id: taskId(prompt), data: { ...data, ...answerOf(entry["gts"]) } },
     prompt,
     response: textOf(entry["output"]),
-    use: "train",
+    use: use ?? "train",
     rewards,
     ...(Object.keys(components).length === 0 ? {} : { components: { [term]: components } }),
     reward: numberOf(entry["score"]) ?? null,

@@ -17,6 +17,8 @@ export interface TrainerOutput {
   readonly folder: string;
   /** By step, ascending. */
   readonly files: readonly StepFile[];
+  /** They are answers to held-out tasks (verl's `validation_data_dir`). */
+  readonly isHeldOut: boolean;
   /** verl's file logger, or TRL's `trainer_state.json`; undefined: there is none. */
   readonly metrics: string | undefined;
   /** Entries with the name of a rollout file that are none, in words. */
@@ -70,6 +72,7 @@ export function findOutput(root: string): TrainerOutput {
     trainer: chosen.trainer,
     folder: chosen.folder,
     files,
+    isHeldOut: heldOut.test(basename(resolve(chosen.folder))),
     metrics,
     passedOver: passedOver(chosen.folder, (name) => patterns[chosen.trainer].test(name)),
   };
@@ -125,10 +128,12 @@ function* listed(folder: string, levels: number, root: string): Generator<Listed
 type Candidate = Listed & { readonly trainer: DumpTrainer };
 
 /** `validation_data_dir` has files of the same form: those are of no training step. */
+const heldOut = /val|eval|test/i;
+
+/** Of training, where there are any; else of validation. */
 function onlyOne(root: string, candidates: readonly Candidate[]): Candidate {
-  const training = candidates.filter(
-    ({ folder }) => folder === root || !/val|eval|test/i.test(basename(folder)),
-  );
+  const trained = candidates.filter(({ folder }) => folder === root || !heldOut.test(basename(folder)));
+  const training = trained.length > 0 ? trained : candidates;
   const rollouts = training.filter(({ folder }) => /rollout|completions/i.test(basename(folder)));
   const left = rollouts.length === 1 ? rollouts : training;
   const [only] = left;

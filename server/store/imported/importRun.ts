@@ -20,7 +20,7 @@ import { placeFiles, type PlacedFiles, type PlacedSource } from "./placeFiles.ts
 import { othersOf, termsOf } from "./rewardTerms.ts";
 import { rewardHashes } from "./rewardHashes.ts";
 import { configFile, draftFolder, inRun, nameOf, writeRunFile } from "./runDraft.ts";
-import { noMetrics, readMetrics, type TrainerMetrics } from "./trainerMetrics.ts";
+import { evaluatedSteps, noMetrics, readMetrics, type TrainerMetrics } from "./trainerMetrics.ts";
 
 /** @throws UserError where there is nothing to import, or the store cannot be written */
 export async function importRun(request: ImportRequest): Promise<ImportSummary> {
@@ -63,8 +63,7 @@ async function write(
         : inPlace(output, mirror === undefined ? undefined : draft, folder),
     terms: termsOf(output, metrics, config?.loaded),
     group: output.trainer === "trl" ? config?.loaded.top.rollout.group : undefined,
-    // TRL writes the file of a step again after an evaluation, whose rollouts have taken the place of the step's.
-    evaluated: output.trainer === "trl" ? (metrics.evaluated ?? []) : [],
+    evaluated: evaluatedSteps(output, metrics),
     progress: request.progress,
   });
   const earlier = importedBefore(store, request);

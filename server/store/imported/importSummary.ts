@@ -25,7 +25,7 @@ export interface ImportSummary extends RunOrigin {
   readonly share: { readonly kept: number; readonly of: number } | null;
   /** TRL: the last two files have the same rollouts, since a generation batch spans several logs. */
   readonly repeated: boolean;
-  /** TRL: steps whose file has rollouts of an evaluation; they count as such. */
+  /** Steps whose file has rollouts of an evaluation; they count as such. All of them: it is a folder of validation. */
   readonly evaluated: readonly number[];
   readonly data: DataNotes["data"];
   readonly needs: DataNotes["needs"];
@@ -78,7 +78,8 @@ function shareText({ share }: ImportSummary): string[] {
   ];
 }
 
-function advantagesText({ trainer, advantages, unestimated }: ImportSummary): string {
+function advantagesText({ trainer, advantages, unestimated, evaluated, steps }: ImportSummary): string {
+  if (evaluated.length === steps) return "answers to held-out tasks, which have no advantages";
   if (trainer === "trl") return "advantages as TRL recorded them";
   if (advantages !== null) return `advantages computed here by ${advantages}`;
   return unestimated === null
@@ -86,8 +87,8 @@ function advantagesText({ trainer, advantages, unestimated }: ImportSummary): st
     : `no advantages: ${unestimated.replace(/\.$/, "")}`;
 }
 
-const evaluatedText = ({ evaluated }: ImportSummary): string[] =>
-  evaluated.length === 0
+const evaluatedText = ({ evaluated, steps }: ImportSummary): string[] =>
+  evaluated.length === 0 || evaluated.length === steps
     ? []
     : [
         `${plural(evaluated.length, "step")} with rollouts of an evaluation, which TRL writes in the place of those that trained`,

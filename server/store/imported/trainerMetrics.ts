@@ -1,4 +1,5 @@
 /** Metrics that verl or TRL logged, under Gradus's names where there are such, else under their own. */
+import type { TrainerOutput } from "./findOutput.ts";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { DumpTrainer } from "../../../shared/run/origin.ts";
 import { parseJson, type WireNumber } from "../../../shared/rollouts/rollouts.ts";
@@ -23,6 +24,15 @@ export interface TrainerMetrics {
   /** TRL: steps after which it was. */
   readonly evaluated?: readonly number[];
 }
+
+/**
+ * Steps whose rollouts answer held-out tasks: all of a folder of validation. TRL writes the file of a step again after an evaluation,
+ * whose rollouts have taken the place of the step's.
+ */
+export const evaluatedSteps = (
+  { trainer, isHeldOut, files }: Pick<TrainerOutput, "trainer" | "isHeldOut" | "files">,
+  { evaluated = [] }: TrainerMetrics,
+): readonly number[] => (isHeldOut ? files.map(({ step }) => step) : trainer === "trl" ? evaluated : []);
 
 export const noMetrics: TrainerMetrics = { steps: [], heldOut: false };
 

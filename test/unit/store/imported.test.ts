@@ -303,6 +303,21 @@ test("folders: validation dumps are no rollouts of a step, two sets of rollouts 
   assert.throws(() => findOutput(output), /Several folders/);
 });
 
+test("a folder of validation, named by hand or found alone, holds answers to held-out tasks", async () => {
+  const { output, folder, store } = project("verl");
+  cpSync(join(output, "rollouts"), join(output, "val_generations"), { recursive: true });
+  rmSync(join(output, "rollouts"), { recursive: true });
+  assert.equal(findOutput(output).folder, join(output, "val_generations"));
+  const summary = await bring(folder, join(output, "val_generations"));
+  assert.equal(summary.evaluated.length, summary.steps);
+  assert.match(summaryText(summary), /answers to held-out tasks, which have no advantages/);
+  store.ingestAll(summary.run);
+  while (store.ingest.rollouts.next(summary.run));
+  const { rollouts } = rolloutsOf(store, summary.run);
+  assert.ok(rollouts.length > 0);
+  assert.ok(rollouts.every(({ use }) => use === "evaluate"));
+});
+
 test("lines across buffers, empty lines, and a last line without a line break", () => {
   const { folder } = newStore();
   const file = join(folder, "..", "lines.jsonl");

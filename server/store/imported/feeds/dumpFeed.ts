@@ -13,7 +13,7 @@ import { named } from "../metricNames.ts";
 import { placeFile } from "../placeFiles.ts";
 import { termsOf } from "../rewardTerms.ts";
 import { LineScanner } from "../scanLines.ts";
-import { noMetrics, readMetrics, type TrainerMetrics } from "../trainerMetrics.ts";
+import { evaluatedSteps, noMetrics, readMetrics, type TrainerMetrics } from "../trainerMetrics.ts";
 import {
   newestWrite,
   sliceBytes,
@@ -108,7 +108,7 @@ export class DumpFeed implements Feed {
         trainer,
         terms: termsOf(this.output, metrics, options.config),
         group: trainer === "trl" ? options.config?.top.rollout.group : undefined,
-        evaluated: trainer === "trl" ? (metrics.evaluated ?? []) : [],
+        evaluated: evaluatedSteps(this.output, metrics),
         progress: () => undefined,
       },
       this.scanner,

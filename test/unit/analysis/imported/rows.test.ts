@@ -24,7 +24,7 @@ const sizes = (rows: readonly { group: string }[]): Record<string, number> => {
 
 test("verl's V1: the group is the first part of uid, the score is the config's term, and NaN stays NaN", () => {
   const entries = lines("verl/rollouts/3.jsonl");
-  const rows = verlRows(entries, 3, score);
+  const rows = verlRows(entries, 3, { terms: score });
   assert.deepEqual(Object.values(sizes(rows)), [4, 4, 4, 4]);
   assert.ok(rows.every(({ group }) => /^[0-9a-f-]{36}$/.test(group)));
   assert.deepEqual(
@@ -42,7 +42,7 @@ test("verl's V1: the group is the first part of uid, the score is the config's t
 });
 
 test("verl's older dumps: equal inputs are a group; numbers of the reward's dict are components, texts are data", () => {
-  const rows = verlRows(lines("verlOlder/rollouts/1.jsonl"), 1, score);
+  const rows = verlRows(lines("verlOlder/rollouts/1.jsonl"), 1, { terms: score });
   assert.deepEqual(sizes(rows), { 0: 4, 1: 4, 2: 4, 3: 4 });
   for (const { group, prompt } of rows)
     assert.equal(new Set(rows.filter((row) => row.group === group).map((row) => row.prompt)).size, 1, prompt);
@@ -53,7 +53,7 @@ test("verl's older dumps: equal inputs are a group; numbers of the reward's dict
 });
 
 test("a config with several terms has none that is verl's score: the reward is whole", () => {
-  const [row] = verlRows(lines("verlOlder/rollouts/1.jsonl"), 1, []);
+  const [row] = verlRows(lines("verlOlder/rollouts/1.jsonl"), 1, { terms: [] });
   assert.deepEqual([row?.rewards, row?.components], [{}, undefined]);
   assert.equal(typeof row?.reward, "number");
   assert.equal(row?.task?.data?.["format"], 1);
@@ -108,6 +108,8 @@ test("float32: a number is the shortest that rounds to it, as the reward gave it
   for (const given of [0.1, 0.7, -0.35, 1e-5, 123.456, 0.3333333, 2])
     assert.equal(shortest(Math.fround(given)), given);
   assert.deepEqual([0.1, 1 / 3, Number.NaN].map(shortest), [0.1, 1 / 3, Number.NaN]);
-  const rewards = new Set(verlRows(lines("verl/rollouts/1.jsonl"), 1, score).map(({ reward }) => reward));
+  const rewards = new Set(
+    verlRows(lines("verl/rollouts/1.jsonl"), 1, { terms: score }).map(({ reward }) => reward),
+  );
   assert.deepEqual([...rewards].sort(), [0.1, 1]);
 });

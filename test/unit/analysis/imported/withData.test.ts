@@ -43,7 +43,7 @@ test("verl's dumps get extra_info and data_source of the row, and keep what they
     extra_info: "the dump's",
   }));
   const terms = [{ field: "score", term: "score", weight: 1 }];
-  const records = verlRows(entries, 1, terms).map((one) => recordOf(one, tasks));
+  const records = verlRows(entries, 1, { terms }).map((one) => recordOf(one, tasks));
   const [found, other] = withData(records, tasks);
   assert.equal(found?.task.data["data_source"], "openai/gsm8k");
   assert.deepEqual(found.task.data["reward_model"], row!["reward_model"]);
