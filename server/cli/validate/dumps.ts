@@ -1,8 +1,9 @@
 /** Rollouts that a trainer has left in a folder that is checked: `gradus runs import` opens them. */
 import { statSync } from "node:fs";
-import { basename, dirname, join, resolve, sep } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { datasetLines } from "../../core/datasetLines.ts";
 import type { FileKind } from "../../config/configKind.ts";
+import { liesIn, writesTo } from "../../frameworks/project/writesTo.ts";
 import { filesBelow } from "./files.ts";
 
 export interface DumpedRollouts {
@@ -27,7 +28,7 @@ const forms = [
   { framework: "trl", file: /^completions_\d+\.parquet$/, folder: /^completions$/ },
 ] as const;
 
-/** Below the folders among the words, each with the nearest configuration above it. */
+/** Below the folders among the words, each with the configuration that names its folder, else the nearest above it. */
 export function dumpedRollouts(
   words: readonly string[],
   checked: readonly CheckedFile[],
@@ -56,7 +57,10 @@ function dumpIn(
     // `validation_data_dir`: what the run was measured with comes along with its rollouts.
     if (/val|eval|test/i.test(basename(folder))) continue;
     if (form.framework === "verl" && !isDump(first)) continue;
-    const config = nearest(folder, checked, form.framework);
+    const config = configOf(
+      folder,
+      checked.filter(({ kind }) => kind === form.framework),
+    );
     if (config === undefined) continue;
     const from = importedFolder(folder, config);
     const command = `gradus runs import ${from} --config ${config}`;
@@ -71,18 +75,19 @@ function isDump(file: string): boolean {
   return row !== undefined && ["input", "output", "score"].every((key) => key in row);
 }
 
-/** The metrics lie next to `rollouts` and `completions`; a folder with the script itself is the whole project. */
+/** The metrics lie next to `rollouts` and `completions`; a folder with the script in it is the whole project. */
 function importedFolder(folder: string, config: string): string {
   const above = dirname(folder);
-  const own =
-    ["rollouts", "completions"].includes(basename(folder)) && resolve(above) !== resolve(dirname(config));
+  const own = ["rollouts", "completions"].includes(basename(folder)) && !liesIn(config, above);
   return own ? above : folder;
 }
 
-/** In the innermost folder that the dump lies below. */
-function nearest(folder: string, checked: readonly CheckedFile[], framework: FileKind): string | undefined {
-  const place = join(resolve(folder), sep);
-  return checked
-    .filter(({ file, kind }) => kind === framework && place.startsWith(join(dirname(resolve(file)), sep)))
-    .sort((a, b) => dirname(resolve(b.file)).length - dirname(resolve(a.file)).length)[0]?.file;
+/** The only one that names the folder, else the innermost above it, else the only one of all. */
+function configOf(folder: string, checked: readonly CheckedFile[]): string | undefined {
+  const naming = checked.filter(({ file }) => writesTo(file, folder));
+  if (naming.length === 1) return naming[0]!.file;
+  const above = checked
+    .filter(({ file }) => liesIn(folder, dirname(file)))
+    .sort((a, b) => dirname(resolve(b.file)).length - dirname(resolve(a.file)).length);
+  return above[0]?.file ?? (checked.length === 1 ? checked[0]!.file : undefined);
 }

@@ -1,11 +1,12 @@
 /** The configuration that a folder of a trainer's output came from, as far as what lies near it says. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, type Dirent } from "node:fs";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import { isConfigName } from "../../config/configKind.ts";
 import { converts } from "../asConfig/convertFile.ts";
 import { exportedConfig } from "../export/project.ts";
 import { smallText } from "../readers/fileReader.ts";
 import { parseConfig } from "../readers/index.ts";
+import { writesTo } from "./writesTo.ts";
 
 type Trainer = "verl" | "trl" | "openrlhf";
 
@@ -20,10 +21,12 @@ const levels = 3;
 const endings = [".sh", ".bash", ".slurm", ".sbatch", ".py", ".yaml", ".yml"];
 /** Files of one folder that are read: a project's own folder has few. */
 const mostRead = 200;
+/** Folders below one that are looked through for scripts: `scripts/`, `examples/grpo_trainer/`. */
+const deepest = 2;
 
 /**
  * The folder itself and those above it, the innermost first: what a project of ours was made of, Hydra's record of what ran, else the only script or file of
- * the trainers, or the only one that names the folder.
+ * the trainers, or the only one that names the folder; that one may lie below, since scripts are started from the folder above them.
  * @param folder that was named
  */
 export function configNear(folder: string, trainers: readonly Trainer[]): ConfigNear {
@@ -34,7 +37,13 @@ export function configNear(folder: string, trainers: readonly Trainer[]): Config
     const hydra = join(at, ".hydra", "config.yaml");
     if (isConfig(hydra, trainers)) return { kind: "one", file: hydra };
     const files = candidates(at).filter((file) => isConfig(file, trainers));
+    const naming = [...files, ...below(at)].filter(
+      (file) => writesTo(file, root) && (files.includes(file) || isConfig(file, trainers)),
+    );
+    const [named] = naming;
+    if (named !== undefined && naming.length === 1) return { kind: "one", file: named };
     if (files.length > 0) return chosen(files, relative(at, root));
+    if (naming.length > 0) return { kind: "several", files: naming };
     if (dirname(at) === at || existsSync(join(at, ".git"))) break;
   }
   return { kind: "none" };
@@ -51,10 +60,34 @@ export function configsIn(folder: string): string[] {
 }
 
 const candidates = (folder: string): string[] =>
-  readdirSync(folder, { withFileTypes: true })
+  entriesOf(folder)
     .filter((entry) => entry.isFile() && endings.includes(extname(entry.name)))
     .slice(0, mostRead)
     .map(({ name }) => join(folder, name));
+
+/** Files in folders below, the nearest first, as many as a project has. */
+function below(folder: string): string[] {
+  let folders = [folder];
+  const files: string[] = [];
+  for (let level = 0; level < deepest && files.length < mostRead; level++) {
+    folders = folders.flatMap(foldersIn).slice(0, mostRead);
+    files.push(...folders.flatMap(candidates));
+  }
+  return files.slice(0, mostRead);
+}
+
+const foldersIn = (folder: string): string[] =>
+  entriesOf(folder)
+    .filter((entry) => entry.isDirectory() && !/^(?:\.|node_modules$)/.test(entry.name))
+    .map(({ name }) => join(folder, name));
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return []; // Another user's folder near a run has nothing to do with it.
+  }
+}
 
 function isConfig(file: string, trainers: readonly Trainer[]): boolean {
   const text = smallText(file);

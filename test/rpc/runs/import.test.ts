@@ -1,6 +1,6 @@
 /** A run of another trainer in a real daemon's store: imported while it serves, listed, explained, scored again, rebuilt. */
 import assert from "node:assert/strict";
-import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -308,11 +308,24 @@ describe("a project of verl that is used as it is", { timeout: 60_000 }, () => {
   });
 
   it("answers an edit of its reward.py", async () => {
-    const connection = await box.connect();
-    const uri = pathToFileURL(join(folder, "run.sh")).href;
+    await answersEdits(await box.connect(), join(folder, "run.sh"));
+  });
+
+  it("answers it for a script in a folder of its own too, as the editor has it", async () => {
+    const script = join(folder, "scripts", "train.sh");
+    mkdirSync(dirname(script));
+    renameSync(join(folder, "run.sh"), script);
+    const { stdout } = await command("runs", "import", "out");
+    assert.match(stdout, /scripts\/train\.sh/);
+    await answersEdits(await box.connect(), script, readFileSync(script, "utf8"));
+  });
+
+  /** @param text of the script in an editor; undefined: as it is on disk */
+  async function answersEdits(connection: MessageConnection, script: string, text?: string): Promise<void> {
+    const uri = pathToFileURL(script).href;
     const reward = join(folder, "reward.py");
     const edited = readFileSync(reward, "utf8").replace("else format_score", "else -0.5");
-    const question = { uri, trusted: true, scope: "run", unsaved: { [reward]: edited } } as const;
+    const question = { uri, text, trusted: true, scope: "run", unsaved: { [reward]: edited } } as const;
     await ask(connection, rescore, question);
     const { rescored } = await ask(connection, rescore, {
       ...question,
@@ -322,5 +335,5 @@ describe("a project of verl that is used as it is", { timeout: 60_000 }, () => {
     const [term] = rescored?.change.terms ?? [];
     assert.deepEqual([term?.term, term?.changed, term?.errors], ["score", 36, 0]);
     assert.ok(Number(rescored?.change.mean.now) < Number(rescored?.change.mean.before));
-  });
+  }
 });

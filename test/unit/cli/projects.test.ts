@@ -1,8 +1,9 @@
 /** Another trainer's script where a config is taken, through the command line. */
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
+import { configNear } from "../../../server/frameworks/project/configNear.ts";
 import { gradus } from "../../support/cli.ts";
 import { rewardHost } from "../../support/rewardHost.ts";
 import { temporary } from "../support.ts";
@@ -245,5 +246,30 @@ describe("gradus validate of a folder", () => {
       command: "gradus runs import out --config run.sh",
     });
     assert.equal(json.rollouts.length, 2);
+  });
+
+  it("a script in a folder of its own is found by the output that it names", async () => {
+    const folder = project("gsm", "run.sh");
+    mkdirSync(join(folder, "scripts"));
+    renameSync(join(folder, "run.sh"), join(folder, "scripts/train.sh"));
+    // A second experiment of the same project, which writes elsewhere.
+    const other = readFileSync(join(folder, "scripts/train.sh"), "utf8").replace(
+      "=out/rollouts",
+      "=else/rollouts",
+    );
+    writeFileSync(join(folder, "scripts/other.sh"), other);
+    cpSync("test/fixtures/imported/verl", join(folder, "out"), { recursive: true });
+    const json = JSON.parse((await gradus(["validate", ".", "--json"], folder)).stdout);
+    assert.equal(json.rollouts[0].command, "gradus runs import out --config scripts/train.sh");
+    assert.deepEqual(configNear(join(folder, "out"), ["verl"]), {
+      kind: "one",
+      file: join(folder, "scripts/train.sh"),
+    });
+    const imported = await gradus(["runs", "import", "out", "--json"], folder);
+    assert.equal(imported.code, 0, imported.stderr);
+    const { advantages } = JSON.parse(imported.stdout);
+    assert.notEqual(advantages, null);
+    writeFileSync(join(folder, "scripts/other.sh"), other.replace("else/rollouts", "out"));
+    assert.equal(configNear(join(folder, "out"), ["verl"]).kind, "several");
   });
 });
