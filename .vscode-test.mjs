@@ -17,7 +17,7 @@ const suite = (label, workspaceFolder, env = {}) => ({
   files: `out/test/workbench/${label}/**/*.test.js`,
   env,
   launchArgs: ["--disable-extensions"],
-  mocha: { ui: "bdd", timeout: 30_000, forbidOnly: process.env.CI !== undefined },
+  mocha: { ui: "bdd", timeout: 300_000, forbidOnly: process.env.CI !== undefined },
   ...editor,
 });
 

@@ -21,7 +21,7 @@ import { lastMeasured } from "../../../server/cli/sites/expectedCost.ts";
 import { farConfig, standInTrainer } from "../../support/standInTrainer.ts";
 import { Sandbox, kill, until } from "../daemon.ts";
 
-describe("a run on a site", { timeout: 120_000 }, () => {
+describe("a run on a site", () => {
   let box: Sandbox;
   let connection: MessageConnection;
   let project = "";

@@ -3,8 +3,7 @@ import * as vscode from "vscode";
 import type { Api } from "../../../extension/extension.ts";
 import { activated, config, ready, stopEverything, until } from "../support.ts";
 
-describe("a workspace of two folders", function () {
-  this.timeout(120_000);
+describe("a workspace of two folders", () => {
   let api: Api;
   before(async () => {
     api = await activated();

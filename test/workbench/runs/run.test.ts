@@ -6,8 +6,7 @@ import type { Api } from "../../../extension/extension.ts";
 import { farConfig, standInTrainer } from "../../support/standInTrainer.ts";
 import { activated, config, ready, stopEverything, until } from "../support.ts";
 
-describe("a run, from the editor", function () {
-  this.timeout(120_000);
+describe("a run, from the editor", () => {
   let api: Api;
   let uri: vscode.Uri;
   before(async () => {

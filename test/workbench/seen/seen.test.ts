@@ -7,8 +7,7 @@ import { activated, config, ready, stopEverything, until } from "../support.ts";
 /** Steps after which there is something to say. */
 const enough = 40;
 
-describe("what a run has shown, in the editor", function () {
-  this.timeout(120_000);
+describe("what a run has shown, in the editor", () => {
   let api: Api;
   let uri: vscode.Uri;
   const warned: string[] = [];
