@@ -64,6 +64,7 @@ export class Workspace {
   private readonly runtime = mkdtempSync(join(tmpdir(), "gradus-rt-"));
   readonly config: string;
   readonly store: string;
+  private readonly started: ChildProcess[] = [];
 
   /** @param inside a folder to make below the temporary one, for paths of a special kind */
   constructor(inside = ".") {
@@ -77,9 +78,13 @@ export class Workspace {
 
   start(...words: string[]): Talk {
     const env = { ...process.env, XDG_RUNTIME_DIR: this.runtime };
-    return new Talk(
-      spawn(process.execPath, [cli, ...words], { cwd: this.folder, env, stdio: ["ignore", "pipe", "pipe"] }),
-    );
+    const child = spawn(process.execPath, [cli, ...words], {
+      cwd: this.folder,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.started.push(child);
+    return new Talk(child);
   }
 
   async finish(...words: string[]): Promise<Talk & { code: number | null }> {
@@ -101,8 +106,10 @@ export class Workspace {
     await this.start("daemon", "stop", "--force", "--json").ended;
   }
 
+  /** With all that it started: a test that failed left servers running, whose pipes kept its process to the tier's limit. */
   async remove(): Promise<void> {
     await this.end();
+    for (const child of this.started) child.kill("SIGKILL");
     const runs = join(this.store, "runs");
     const workers = existsSync(runs) ? readdirSync(runs).map((run) => readWorker(this.runFolder(run))) : [];
     for (const worker of workers) if (worker !== null && isAlive(worker)) process.kill(worker.pid, "SIGKILL");
