@@ -25,7 +25,7 @@ curriculum: { sampler: { use: boltzmann, temperature: 0.4 } }
 evaluation: { pass_at: [1, 4] }
 `;
 
-describe("completion over the protocol", { timeout: 60_000 }, () => {
+describe("completion over the protocol", () => {
   let server: LanguageServer;
   let plain: LanguageServer;
   let folder = "";

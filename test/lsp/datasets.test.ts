@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { applied, cursor, startServer, type LanguageServer } from "../support/lspServer.ts";
 
-describe("data in an editor", { timeout: 60_000 }, () => {
+describe("data in an editor", () => {
   let server: LanguageServer;
   let folder = "";
   before(async () => {

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { DiagnosticTag } from "vscode-languageserver-protocol/node";
 import { applied, startServer, type LanguageServer } from "../support/lspServer.ts";
 
-describe("diagnostics in an editor", { timeout: 60_000 }, () => {
+describe("diagnostics in an editor", () => {
   let server: LanguageServer;
   let folder = "";
   before(async () => {

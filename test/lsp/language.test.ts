@@ -19,7 +19,7 @@ import { applied, cursor, startServer, type LanguageServer } from "../support/ls
 const good =
   "tasks: [{ env: countdown, numbers: [3, 4] }]\nreward:\n  terms:\n    correct: { use: equation, weight: 1 }\ncurriculum: { sampler: { use: boltzmann, temperature: 0.4 } }\n";
 
-describe("gradus lsp --stdio", { timeout: 60_000 }, () => {
+describe("gradus lsp --stdio", () => {
   let server: LanguageServer;
   let folder = "";
   before(async () => {
@@ -255,7 +255,7 @@ describe("gradus lsp --stdio", { timeout: 60_000 }, () => {
 });
 
 describe("a language server whose client is gone", () => {
-  it("ends", { timeout: 20_000 }, async () => {
+  it("ends", async () => {
     const child = spawn(process.execPath, [await builtCli(), "lsp", "--stdio"], {
       stdio: ["pipe", "pipe", "inherit"],
     });

@@ -11,7 +11,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { connectOrStart, type StartWish } from "../../shared/daemon/connect.ts";
 import { readDiscovery, type Discovery } from "../../shared/daemon/discovery.ts";
@@ -22,6 +21,9 @@ import { runtimePaths } from "../../shared/daemon/runtime.ts";
 import { runsShow, runsStart, type RunDetail } from "../../shared/protocol/protocol.ts";
 import { readWorker } from "../../shared/run/lease.ts";
 import { programs } from "../support/cli.ts";
+import { until } from "../support/until.ts";
+
+export { until };
 
 const config = `name: mini
 tasks: [{ env: countdown, numbers: [3] }]
@@ -98,16 +100,11 @@ export class Sandbox {
     connection: MessageConnection,
     run: string,
     holds: (detail: RunDetail) => boolean,
-    milliseconds?: number,
   ): Promise<RunDetail> {
-    return until(
-      async () => {
-        const detail = await ask(connection, runsShow, { run });
-        return holds(detail) ? detail : null;
-      },
-      `run ${run}`,
-      milliseconds,
-    );
+    return until(async () => {
+      const detail = await ask(connection, runsShow, { run });
+      return holds(detail) && detail;
+    }, `run ${run}`);
   }
 
   /** Ends what was started here, by pid, and removes the files. */
@@ -118,10 +115,7 @@ export class Sandbox {
     const runs = join(this.store, "runs");
     for (const run of existsSync(runs) ? readdirSync(runs) : []) this.workerOf(run);
     for (const pid of this.pids) kill(pid, "SIGKILL");
-    await until(
-      async () => ([...this.pids].every((pid) => !isRunning(pid)) ? true : null),
-      "processes to end",
-    );
+    await until(() => [...this.pids].every((pid) => !isRunning(pid)), "processes to end");
     if (this.before === undefined) delete process.env["XDG_RUNTIME_DIR"];
     else process.env["XDG_RUNTIME_DIR"] = this.before;
     rmSync(this.base, { recursive: true, force: true });
@@ -141,19 +135,4 @@ export class Sandbox {
 
 export function kill(pid: number, signal: NodeJS.Signals): void {
   if (pid > 0 && isRunning(pid)) process.kill(pid, signal);
-}
-
-/** Asks again until there is an answer. */
-export async function until<Value>(
-  ask: () => Promise<Value | null>,
-  what: string,
-  milliseconds = 20_000,
-): Promise<Value> {
-  const deadline = Date.now() + milliseconds;
-  for (;;) {
-    const value = await ask();
-    if (value !== null) return value;
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await wait(15);
-  }
 }

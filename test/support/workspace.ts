@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { z } from "zod";
 import { isAlive } from "../../shared/daemon/process.ts";
 import { readWorker } from "../../shared/run/lease.ts";
+import { settled } from "./until.ts";
 
 const cli = resolve("dist/cli.mjs");
 
@@ -45,7 +46,11 @@ export class Talk {
   async until(holds: (talk: this) => boolean): Promise<void> {
     while (!holds(this)) {
       const next = new Promise<"said">((resolve) => (this.changed = () => resolve("said")));
-      const what = await Promise.race([next, this.ended.then(() => "over" as const)]);
+      const over = this.ended.then(() => "over" as const);
+      const what = await settled(
+        Promise.race([next, over]),
+        `more than ${JSON.stringify(this.lines.at(-1))}`,
+      );
       if (what === "over" && !holds(this))
         throw new Error(
           `it ended first; stderr: ${this.stderr}; last lines: ${JSON.stringify(this.lines.slice(-3))}`,

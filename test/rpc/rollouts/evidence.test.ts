@@ -22,7 +22,7 @@ const text = readFileSync("test/fixtures/evidence/seen.gradus.yaml", "utf8")
   .replace("use: success_band, low: 0.1, high: 0.9", "use: none")
   .replace("    brevity:", "    mine: { use: ./mine.ts, weight: 0.5 }\n    brevity:");
 
-describe("a daemon with a recorded run", { timeout: 120_000 }, () => {
+describe("a daemon with a recorded run", () => {
   let box: Sandbox;
   let editor: EditorClient;
   let file = "";
@@ -192,7 +192,7 @@ describe("a daemon with a recorded run", { timeout: 120_000 }, () => {
   });
 });
 
-describe("a live run", { timeout: 120_000 }, () => {
+describe("a live run", () => {
   it("is followed: what is said of it grows with its steps, and its end is reported", async () => {
     const box = await Sandbox.make();
     try {
@@ -229,7 +229,7 @@ describe("a live run", { timeout: 120_000 }, () => {
 const own = `def compute_score(solution_str, ground_truth):
     return {"score": len(solution_str) / 8, "vowels": sum(c in "aeiou" for c in solution_str)}
 `;
-describe("a daemon with a run of a Python reward", { skip: withoutPython, timeout: 120_000 }, () => {
+describe("a daemon with a run of a Python reward", { skip: withoutPython }, () => {
   let box: Sandbox;
   let editor: EditorClient;
   let path = "";

@@ -42,7 +42,7 @@ const open = sound.replace("  return", '  if (response === "") return 0.1;\n  re
 const rows = (answers: readonly string[]): string =>
   answers.map((a, i) => JSON.stringify({ q: `What comes after ${i}?`, a })).join("\n");
 
-describe("a daemon that is asked about rewards", { timeout: 60_000 }, () => {
+describe("a daemon that is asked about rewards", () => {
   let box: Sandbox;
   let connection: MessageConnection;
   let folder = "";

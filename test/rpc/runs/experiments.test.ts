@@ -21,7 +21,7 @@ interface Refusal {
   readonly detail?: { readonly action?: string };
 }
 
-describe("a daemon with runs of one config", { timeout: 60_000 }, () => {
+describe("a daemon with runs of one config", () => {
   let box: Sandbox;
   let connection: MessageConnection;
   before(async () => {

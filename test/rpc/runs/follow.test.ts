@@ -28,7 +28,7 @@ import { runtimePaths } from "../../../shared/daemon/runtime.ts";
 import { gradus } from "../../support/cli.ts";
 import { Sandbox, until } from "../daemon.ts";
 
-describe("a daemon that follows a folder", { timeout: 60_000 }, () => {
+describe("a daemon that follows a folder", () => {
   let box: Sandbox;
   let connection: MessageConnection;
   let project = "";
@@ -174,7 +174,7 @@ function folderHas(folder: string, name: RegExp): boolean {
   }
 }
 
-describe("a daemon that only watches", { timeout: 60_000 }, () => {
+describe("a daemon that only watches", () => {
   it("ends when it is idle, the watching goes on, and the next one takes it over", async () => {
     const box = await Sandbox.make();
     const out = join(dirname(box.file), "out");

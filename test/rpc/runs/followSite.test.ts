@@ -26,7 +26,7 @@ import { sshVariable } from "../../../server/sites/ssh.ts";
 import { gradus } from "../../support/cli.ts";
 import { Sandbox, until } from "../daemon.ts";
 
-describe("a daemon that follows a folder of another machine", { timeout: 90_000 }, () => {
+describe("a daemon that follows a folder of another machine", () => {
   let box: Sandbox;
   let connection: MessageConnection;
   let project = "";

@@ -38,7 +38,7 @@ steps: 5
 const reward = (wrong: number): string => `export const score = ({ response, task }) =>
   response.endsWith("#### " + task.answer) ? 1 : ${wrong};\n`;
 
-describe("a daemon whose store gets a run of verl", { timeout: 60_000 }, () => {
+describe("a daemon whose store gets a run of verl", () => {
   let box: Sandbox;
   let connection: MessageConnection;
   let run = "";
@@ -249,7 +249,7 @@ describe("a daemon whose store gets a run of verl", { timeout: 60_000 }, () => {
 });
 
 /** The first story: a folder of verl, nothing of ours in it. */
-describe("a project of verl that is used as it is", { timeout: 60_000 }, () => {
+describe("a project of verl that is used as it is", () => {
   let box: Sandbox;
   let folder = "";
   const command = (...words: string[]) => gradus(words, folder);

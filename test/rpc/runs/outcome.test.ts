@@ -50,7 +50,7 @@ async function output(child: ChildProcess): Promise<string> {
   return out;
 }
 
-describe("a daemon with a run whose reward throws", { timeout: 120_000 }, () => {
+describe("a daemon with a run whose reward throws", () => {
   let box: Sandbox;
   let connection: MessageConnection;
   let bad = "";

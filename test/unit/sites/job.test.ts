@@ -41,7 +41,7 @@ const ended = (folder: string) =>
 
 const exited = (code: number): JobState => ({ kind: "ended", code, message: "" });
 
-describe("a job", { timeout: 60_000 }, () => {
+describe("a job", () => {
   it("is a folder that is copied there, also over what is there", async () => {
     const folder = await project("true");
     assert.equal(readFileSync(join(folder, "data", "it's.txt"), "utf8"), "é");

@@ -2,8 +2,7 @@ import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
 import { activated, config, ready, stopEverything, until } from "../support.ts";
 
-describe("a config in the editor", function () {
-  this.timeout(60_000);
+describe("a config in the editor", () => {
   let uri: vscode.Uri;
   before(async () => {
     const api = await activated();

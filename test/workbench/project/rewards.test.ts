@@ -16,8 +16,7 @@ reward: { terms: { score: ./reward.py } }
 `;
 const rows = ["3", "1,234", "5"].map((a, i) => JSON.stringify({ q: `Sum ${i}?`, a })).join("\n");
 
-describe("a verl project's reward, in the editor", function () {
-  this.timeout(60_000);
+describe("a verl project's reward, in the editor", () => {
   let api: Api;
   let folder = "";
   let reward: vscode.TextDocument;

@@ -7,8 +7,7 @@ import { activated, config, ready, stopEverything, until } from "../support.ts";
 /** Steps after which there is something to say. */
 const enough = 40;
 
-describe("what a run has shown, in the editor", function () {
-  this.timeout(120_000);
+describe("what a run has shown, in the editor", () => {
   let api: Api;
   let uri: vscode.Uri;
   const warned: string[] = [];
@@ -28,11 +27,11 @@ describe("what a run has shown, in the editor", function () {
     await vscode.commands.executeCommand("gradus.run.start", uri);
     // Nobody looks at it.
     await vscode.commands.executeCommand("workbench.action.closeAllEditors");
-    await until(has, "a run", 90_000);
-    await until(() => warned.some((text) => text.startsWith("tiny, still training")), "an alarm", 60_000);
+    await until(has, "a run");
+    await until(() => warned.some((text) => text.startsWith("tiny, still training")), "an alarm");
     vscode.window.showWarningMessage = original;
     for (const run of api.stores.live) await vscode.commands.executeCommand("gradus.run.stop", run.id);
-    await until(() => api.stores.live.length === 0, "the run's end", 30_000);
+    await until(() => api.stores.live.length === 0, "the run's end");
     await vscode.window.showTextDocument(uri);
   });
   after(async () => {

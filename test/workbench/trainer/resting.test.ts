@@ -3,8 +3,7 @@ import * as vscode from "vscode";
 import type { Api } from "../../../extension/extension.ts";
 import { activated, config, ready, stopEverything, until } from "../support.ts";
 
-describe("a workspace that has another trainer's file and no config", function () {
-  this.timeout(120_000);
+describe("a workspace that has another trainer's file and no config", () => {
   let api: Api;
   let folder: vscode.Uri;
   before(async () => {

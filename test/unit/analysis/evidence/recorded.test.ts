@@ -9,7 +9,7 @@ import { storedRun, type StoredRun } from "../../../support/storedRun.ts";
 
 const text = readFileSync("test/fixtures/evidence/seen.gradus.yaml", "utf8");
 
-describe("evidence of a recorded run", { timeout: 120_000 }, () => {
+describe("evidence of a recorded run", () => {
   let run: StoredRun;
   let seen: RunSightings;
   before(async () => {
@@ -173,7 +173,7 @@ describe("evidence of a recorded run", { timeout: 120_000 }, () => {
   });
 });
 
-describe("evidence of a run that trains", { timeout: 120_000 }, () => {
+describe("evidence of a run that trains", () => {
   it("reports the clip, the divergence, the gradient and the evaluation", async () => {
     const run = await storedRun(text, {}, ["curriculum.admission=none", "rollout.max_tokens=8"]);
     try {

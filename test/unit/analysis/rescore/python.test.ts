@@ -20,7 +20,7 @@ const reward = `def compute_score(solution_str, ground_truth, data_source=None, 
     return {"score": len(solution_str) / 8, "vowels": sum(c in "aiou" for c in solution_str), "source": data_source}
 `;
 
-describe("a run with a Python reward", { skip: withoutPython, timeout: 120_000 }, () => {
+describe("a run with a Python reward", { skip: withoutPython }, () => {
   let run: StoredRun;
   let session: RescoreSession;
   let bundles: Readonly<Record<string, string>>;

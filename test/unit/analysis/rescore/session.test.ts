@@ -25,7 +25,7 @@ const text = readFileSync("test/fixtures/evidence/seen.gradus.yaml", "utf8")
   .replace('pattern: "zzz"', 'pattern: ".{4,6}"')
   .replace("    brevity:", "    mine: { use: ./mine.ts, weight: 0.5 }\n    brevity:");
 
-describe("scoring stored rollouts again", { timeout: 120_000 }, () => {
+describe("scoring stored rollouts again", () => {
   let run: StoredRun;
   let session: RescoreSession;
   let steps: readonly number[];

@@ -131,7 +131,7 @@ export const unused = (): number => 2;
 `,
 };
 
-describe("coverage of a Python reward", { skip: withoutPython, timeout: 60_000 }, () => {
+describe("coverage of a Python reward", { skip: withoutPython }, () => {
   test("counts the rollouts that reach each line and exit, over the steps, in all of the user's files", async () => {
     const files = await measured(configWith(python), ["", "b", "z"], [" a "]);
     const own = named(files, "mine.py");
@@ -188,7 +188,7 @@ def compute_score(solution_str, ground_truth):
   });
 });
 
-describe("coverage of a TypeScript reward", { timeout: 60_000 }, () => {
+describe("coverage of a TypeScript reward", () => {
   test("counts the rollouts that reach each line and exit, in all of the user's files", async () => {
     await rewardHost();
     const files = await measured(configWith(script), ["", "b", "z"], [" a "]);

@@ -73,7 +73,7 @@ def compute_score(solution_str, ground_truth):
 reward = Reward()
 `;
 
-describe("Python", { skip: withoutPython, timeout: 60_000 }, () => {
+describe("Python", { skip: withoutPython }, () => {
   const helper = {
     "helper.py": "def norm(text):\n    return text.strip()\ndef judge(text):\n    return 1.0\n",
   };
@@ -99,7 +99,7 @@ describe("Python", { skip: withoutPython, timeout: 60_000 }, () => {
   });
 });
 
-test("TypeScript names them alike", { timeout: 60_000 }, async () => {
+test("TypeScript names them alike", async () => {
   await rewardHost();
   const text = `import { judge } from "./far.ts";
 const length = (text: string): number => text.length;
