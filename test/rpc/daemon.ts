@@ -37,6 +37,7 @@ export class Sandbox {
   readonly file = join(this.base, "project", "mini.gradus.yaml");
   private readonly links: DaemonLink[] = [];
   private readonly pids = new Set<number>();
+  private readonly children = new Set<ChildProcess>();
   private readonly before = process.env["XDG_RUNTIME_DIR"];
 
   private constructor(
@@ -110,6 +111,7 @@ export class Sandbox {
   /** Ends what was started here, by pid, and removes the files. */
   async end(): Promise<void> {
     for (const link of this.links) link.close();
+    for (const child of this.children) child.kill("SIGKILL");
     const found = this.discovery();
     if (found !== null && isAlive(found)) this.pids.add(found.pid);
     const runs = join(this.store, "runs");
@@ -126,10 +128,13 @@ export class Sandbox {
   }
 
   spawn(commandArguments: readonly string[]): ChildProcess {
-    return spawn(process.execPath, [this.cli, ...commandArguments], {
+    const child = spawn(process.execPath, [this.cli, ...commandArguments], {
       cwd: join(this.base, "project"),
       env: { ...process.env, GRADUS_WORKER_ENTRY: this.worker },
     });
+    this.children.add(child);
+    child.once("close", () => this.children.delete(child));
+    return child;
   }
 }
 
