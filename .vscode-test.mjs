@@ -17,6 +17,7 @@ const suite = (label, workspaceFolder, env = {}) => ({
   files: `out/test/workbench/${label}/**/*.test.js`,
   env,
   launchArgs: ["--disable-extensions"],
+  // Longer than any wait of theirs (test/support/until.ts), which says what it waits for.
   mocha: { ui: "bdd", timeout: 300_000, forbidOnly: process.env.CI !== undefined },
   ...editor,
 });

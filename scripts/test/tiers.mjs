@@ -25,18 +25,18 @@ export const checks = [
 ];
 
 /**
- * `file`: seconds that one file may take, several times what it does on two cores. `needs`: what set-up may not have
+ * `file`: seconds that one file may take: the end of what hangs, larger than that of its waits (test/support/until.ts). `needs`: what set-up may not have
  * found. `likes`: what single tests look for themselves, and say why they were skipped. Tiers that `wait` spend about half
  * of their time waiting for other processes, so that their jobs run next to those that compute (pool.mjs). `together`: how
  * many files of a room one process may run.
  */
 export const tiers = [
-  { name: "rpc", file: 300, waits: true },
-  { name: "scenario", file: 420, waits: true, needs: "workbench" },
-  { name: "workbench", file: 300, waits: true, needs: "workbench" },
-  { name: "webview", file: 300, waits: true, needs: "browser" },
-  { name: "lsp", file: 300, likes: ["neovim", "preCommit"] },
-  { name: "unit", file: 300, together: 10 },
+  { name: "rpc", file: 600, waits: true },
+  { name: "scenario", file: 900, waits: true, needs: "workbench" },
+  { name: "workbench", file: 600, waits: true, needs: "workbench" },
+  { name: "webview", file: 600, waits: true, needs: "browser" },
+  { name: "lsp", file: 600, likes: ["neovim", "preCommit"] },
+  { name: "unit", file: 600, together: 10 },
 ];
 
 /** What takes minutes: runs only where it is named, within `limit` seconds in all. */

@@ -161,7 +161,7 @@ function esbuildStart(program: string, env: Readonly<Record<string, string>>): n
 for (const kind of ["vsix", "tarball"] as const)
   test(
     `from a fresh ${kind}, what does not train answers within 2 s without network, compiler or set-up`,
-    { skip: whyOnline(), timeout: 300_000 },
+    { skip: whyOnline() },
     async (t) => {
       const away = join(home, `away-${kind}`);
       const [program, folder] = [kind === "vsix" ? unpacked() : untarred(), join(away, "project")];
@@ -285,21 +285,21 @@ function runFolders(): string[] {
 
 test(
   "installed into an empty editor, a run started from the palette finishes",
-  { skip: withoutWorkbench(), timeout: 300_000 },
+  { skip: withoutWorkbench() },
   async () => {
     workbench = await startWorkbench({ open: project(), inPlace: true, vsix, env: env(), theme: "light" });
     const { page } = workbench;
     await page.getByRole("treeitem", { name: "installed.gradus.yaml" }).dblclick();
     await page.locator(".monaco-editor .view-lines").first().waitFor();
     await runCommand(page, titleOf("gradus.run.start"));
-    await until(() => runFolders().length > 0, "a run in the store", 120_000);
+    await until(() => runFolders().length > 0, "a run in the store");
     const list = async (): Promise<boolean> => {
       const { stdout } = await gradus("runs", "list", "--json");
       assert.doesNotMatch(stdout, /"status":"(failed|crashed)"/);
       return stdout.includes('"status":"finished"');
     };
     try {
-      await until(list, "the run to finish", 180_000);
+      await until(list, "the run to finish");
     } finally {
       await workbench.screenshot("installed-extension");
     }

@@ -37,7 +37,7 @@ function projectOf(name: string, script: string): string {
   return project;
 }
 
-describe("jobs of Ray", { skip, timeout: 420_000 }, () => {
+describe("jobs of Ray", { skip }, () => {
   let head: ChildProcess | undefined;
   let address = "";
   let runner: Runner;
@@ -58,7 +58,7 @@ describe("jobs of Ray", { skip, timeout: 420_000 }, () => {
       ],
       { detached: true, stdio: "ignore" },
     );
-    await until(() => answers(runner), "Ray to answer", 120_000);
+    await until(() => answers(runner), "Ray to answer");
   }
 
   before(async () => {
@@ -74,21 +74,17 @@ describe("jobs of Ray", { skip, timeout: 420_000 }, () => {
   });
 
   const ended = (id: string, project: string): Promise<JobState> =>
-    until(
-      async () => {
-        const state = await runner.state({ id, folder: project });
-        return state.kind === "ended" || state.kind === "gone" ? state : undefined;
-      },
-      `job ${id} to end`,
-      90_000,
-    );
+    until(async () => {
+      const state = await runner.state({ id, folder: project });
+      return state.kind === "ended" || state.kind === "gone" ? state : undefined;
+    }, `job ${id} to end`);
 
   it("runs launch.sh in its folder with its variables, once for one id, and another process finds it", async () => {
     const project = projectOf("one", 'echo "began $GREETING $1"\nwhile [ ! -e go ]; do sleep 0.1; done\n');
     const job = { id: "gradus-one", folder: project, resume: false, env: { GREETING: "hello" } };
     assert.equal((await runner.state(job)).kind, "absent");
     await runner.start(job);
-    await until(async () => (await runner.state(job)).kind === "running", "the job to run", 60_000);
+    await until(async () => (await runner.state(job)).kind === "running", "the job to run");
     await runner.start(job);
     const other = ray({ address });
     assert.equal((await other.state(job)).kind, "running");
@@ -112,7 +108,7 @@ describe("jobs of Ray", { skip, timeout: 420_000 }, () => {
     const project = projectOf("long", "sleep 600\n");
     const job = { id: "gradus-long", folder: project, resume: false, env: {} };
     await runner.start(job);
-    await until(async () => (await runner.state(job)).kind === "running", "the job to run", 60_000);
+    await until(async () => (await runner.state(job)).kind === "running", "the job to run");
     await runner.stop(job);
     const state = await ended(job.id, project);
     assert.ok(state.kind === "ended" && state.code === null, JSON.stringify(state));
@@ -131,20 +127,20 @@ describe("jobs of Ray", { skip, timeout: 420_000 }, () => {
       let connection = await box.connect(started);
       pace("2");
       const { run } = await ask(connection, runsStart, { file: box.file, site: { name: "lab" } });
-      await box.reach(connection, run, ({ step }) => step === 2, 60_000);
+      await box.reach(connection, run, ({ step }) => step === 2);
       kill(box.discovery()!.pid, "SIGKILL");
       pace("3");
       connection = await box.connect(started);
-      await box.reach(connection, run, ({ step }) => step === 3, 60_000);
+      await box.reach(connection, run, ({ step }) => step === 3);
       endTree(head!.pid!);
-      await until(async () => !(await answers(runner)), "Ray to be gone", 60_000);
+      await until(async () => !(await answers(runner)), "Ray to be gone");
       await startRay();
-      const lost = await box.reach(connection, run, ({ status }) => status === "failed", 90_000);
+      const lost = await box.reach(connection, run, ({ status }) => status === "failed");
       assert.match(lost.message ?? "", /lab knows nothing of the job any more.*gradus runs resume/);
       await until(() => !isRunning(box.workerOf(run)), "the worker to end");
       pace("6");
       await ask(connection, runsResume, { run });
-      await box.reach(connection, run, ({ status }) => status === "finished", 60_000);
+      await box.reach(connection, run, ({ status }) => status === "finished");
       const asked = { run, metrics: ["reward/total"], maxPoints: 100 };
       const { series } = await ask(connection, metricsSeries, asked);
       assert.deepEqual([...(series[0]?.steps ?? [])], [1, 2, 3, 4, 5, 6]);
@@ -160,7 +156,7 @@ describe("jobs of Ray", { skip, timeout: 420_000 }, () => {
     });
     endTree(head!.pid!);
     head = undefined;
-    await until(async () => !(await answers(runner)), "Ray to be gone", 60_000);
+    await until(async () => !(await answers(runner)), "Ray to be gone");
     await assert.rejects(runner.state({ id: "gradus-one", folder }), (error: unknown) => {
       assert.ok(error instanceof UserError && error.detail.code === "site-unreachable");
       return true;

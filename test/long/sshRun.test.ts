@@ -26,7 +26,7 @@ import { until } from "../support/until.ts";
 const program = sshdProgram(true);
 const skip = program.kind === "none" ? program.why : false;
 
-describe("a run by ssh", { timeout: 300_000, skip }, () => {
+describe("a run by ssh", { skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), "gs-"));
   const far = join(folder, "it's far");
   const jobs = new Set<number>();
@@ -61,7 +61,7 @@ describe("a run by ssh", { timeout: 300_000, skip }, () => {
   const pace = (text: string): void => writeFileSync(join(project, "pace"), text);
   const saved = (run: string): string => readFileSync(join(far, run, "out", "checkpoints", "step"), "utf8");
   const reach = (run: string, is: (run: { status: string; step: number }) => boolean, what: string) =>
-    until(async () => is(await ask(connection, runsShow, { run })), what, 120_000);
+    until(async () => is(await ask(connection, runsShow, { run })), what);
   const said = async (run: string): Promise<string> =>
     (await ask(connection, eventsQuery, { run, limit: 100 })).events.map(({ message }) => message).join("\n");
   const stepsOf = async (run: string): Promise<readonly number[]> => {
@@ -86,11 +86,7 @@ describe("a run by ssh", { timeout: 300_000, skip }, () => {
     await server.kill();
     pace("3");
     await until(() => saved(run) === "3", "the job to go on");
-    await until(
-      async () => /does not answer.*trying again/.test(await said(run)),
-      "the loss to be recorded",
-      60_000,
-    );
+    await until(async () => /does not answer.*trying again/.test(await said(run)), "the loss to be recorded");
     await server.start();
     await reach(run, ({ step }) => step === 3, "the steps that were missed");
     assert.match(await said(run), /lab answers again: caught up 2 steps, no gap/);

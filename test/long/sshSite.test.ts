@@ -31,14 +31,13 @@ import { until } from "../support/until.ts";
 const program = sshdProgram(true);
 const skip = program.kind === "none" ? program.why : false;
 
-describe("a site by ssh", { timeout: 420_000, skip }, () => {
+describe("a site by ssh", { skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), "gs-"));
   const there = join(folder, "it's there");
   let box: Sandbox;
   let server: SshServer;
   let connection: MessageConnection;
   let writer: ChildProcess | undefined;
-  const patience = 120_000;
 
   before(async () => {
     if (program.kind === "none") return;
@@ -83,7 +82,7 @@ describe("a site by ssh", { timeout: 420_000, skip }, () => {
   /** What had been written by now is in the run. */
   const caughtUp = async (run: string, out: string): Promise<void> => {
     const wanted = written(out);
-    await until(async () => (await stepOf(run)) >= wanted, `step ${wanted}`, patience);
+    await until(async () => (await stepOf(run)) >= wanted, `step ${wanted}`);
   };
 
   it("is followed through breaks, a dead server, a stopped worker and a killed daemon, without a gap", async (t) => {
@@ -101,33 +100,17 @@ describe("a site by ssh", { timeout: 420_000, skip }, () => {
 
     const before = (await events(run, "site-unreachable")).length;
     server.relay.hang();
-    await until(
-      async () => (await events(run, "site-unreachable")).length > before,
-      "the line to be missed",
-      patience,
-    );
+    await until(async () => (await events(run, "site-unreachable")).length > before, "the line to be missed");
     server.relay.goOn();
     server.relay.reset();
-    await until(
-      async () => (await events(run, "site-answers")).length > before,
-      "the line to be back",
-      patience,
-    );
+    await until(async () => (await events(run, "site-answers")).length > before, "the line to be back");
     await caughtUp(run, out);
 
     await server.kill();
     server.relay.reset();
-    await until(
-      async () => (await events(run, "site-unreachable")).length > before + 1,
-      "sshd to be missed",
-      patience,
-    );
+    await until(async () => (await events(run, "site-unreachable")).length > before + 1, "sshd to be missed");
     await server.start();
-    await until(
-      async () => (await events(run, "site-answers")).length > before + 1,
-      "sshd to be back",
-      patience,
-    );
+    await until(async () => (await events(run, "site-answers")).length > before + 1, "sshd to be back");
     await caughtUp(run, out);
 
     const worker = box.workerOf(run);
@@ -146,11 +129,7 @@ describe("a site by ssh", { timeout: 420_000, skip }, () => {
 
     writer.stdin?.write("end");
     const [last] = await once(writer.stdout!, "data");
-    await until(
-      async () => (await ask(connection, runsShow, { run })).status === "finished",
-      "the end",
-      patience,
-    );
+    await until(async () => (await ask(connection, runsShow, { run })).status === "finished", "the end");
     const said = (await ask(connection, eventsQuery, { run, limit: 1_000 })).events.map(
       ({ message }) => message,
     );
@@ -201,7 +180,7 @@ describe("a site by ssh", { timeout: 420_000, skip }, () => {
     child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
     await until(() => stderr.includes(`waiting for the first step in box:${out}`), "it to wait");
     const second = await write(out);
-    await until(() => stdout.includes('"type":"step"'), "its first step", patience);
+    await until(() => stdout.includes('"type":"step"'), "its first step");
     second.stdin?.write("end");
     const [code] = await once(child, "exit");
     assert.equal(code, 0, stderr);

@@ -199,7 +199,7 @@ test("out/stop saves and ends, and --resume goes on from there", options, async 
   assert.equal(code, 0, stderr);
   const out = join(folder, "p");
   const training = launch(out);
-  await until(() => stepsMeasured(out).length > 1, "two steps", 120_000);
+  await until(() => stepsMeasured(out).length > 1, "two steps");
   writeFileSync(join(out, "out", "stop"), "");
   const stopped = await training.ended;
   assert.equal(stopped.code, 0, stopped.log.slice(-3000));

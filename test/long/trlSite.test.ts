@@ -40,7 +40,7 @@ const row = z.looseObject({
   response: z.string(),
 });
 
-describe("a run that TRL trains on a site", { skip, timeout: 300_000 }, () => {
+describe("a run that TRL trains on a site", { skip }, () => {
   it("ends in the store as any run: its steps, rewards by term, arms and a verdict", async () => {
     const workspace = new Workspace();
     try {

@@ -8,6 +8,7 @@ import { after, before, describe, it } from "node:test";
 import { z } from "zod";
 import { builtCli } from "../support/cli.ts";
 import { neovim } from "../support/tools.ts";
+import { patience } from "../support/until.ts";
 
 const tool = neovim();
 const skip = "skip" in tool ? tool.skip : false;
@@ -71,7 +72,7 @@ async function session(command: string): Promise<{ code: number | null; stdout: 
       XDG_STATE_HOME: join(folder, "state"),
     },
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 90_000,
+    timeout: patience,
   });
   let [stdout, stderr] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));

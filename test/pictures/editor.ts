@@ -25,9 +25,9 @@ export class Editor {
     return this.page.keyboard.type(text, { delay: 20 });
   }
   /** Waits until something is on the page. */
-  async seen(what: string | Locator, within = 20_000): Promise<Locator> {
+  async seen(what: string | Locator): Promise<Locator> {
     const locator = typeof what === "string" ? this.page.locator(what) : what;
-    await locator.first().waitFor({ state: "visible", timeout: within });
+    await locator.first().waitFor({ state: "visible" });
     return locator.first();
   }
 

@@ -15,14 +15,14 @@ const compare = async (editor: Editor): Promise<void> => {
   await (await editor.seen(editor.page.getByRole("menuitem", { name: "Compare Runs" }))).hover();
   await editor.keys("Enter");
   await editor.page.mouse.move(720, 880);
-  await editor.seen(editor.panel.getByRole("heading", { level: 1, name: /8 runs in/ }), 60_000);
-  await editor.seen(editor.panel.locator("table.tasks"), 60_000);
+  await editor.seen(editor.panel.getByRole("heading", { level: 1, name: /8 runs in/ }));
+  await editor.seen(editor.panel.locator("table.tasks"));
 };
 /** Two hundred runs. */
 const showMany = async (editor: Editor): Promise<void> => {
   await editor.command("Gradus: Focus on Runs View");
   await editor.command("Gradus: Clear Filter of Runs");
-  await editor.seen(editor.page.getByRole("treeitem", { name: /^sums, 120 runs/ }), 60_000);
+  await editor.seen(editor.page.getByRole("treeitem", { name: /^sums, 120 runs/ }));
 };
 const many: readonly Scene[] = [
   { name: "many-tree", workspace: "many", play: showMany },
@@ -35,8 +35,8 @@ const many: readonly Scene[] = [
       await (await editor.seen(editor.page.getByRole("menuitem", { name: "Compare Runs" }))).hover();
       await editor.keys("Enter");
       await editor.page.mouse.move(720, 880);
-      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: /120 runs in/ }), 60_000);
-      await editor.seen(editor.panel.locator("table.tasks"), 60_000);
+      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: /120 runs in/ }));
+      await editor.seen(editor.panel.locator("table.tasks"));
     },
   },
   {

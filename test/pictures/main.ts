@@ -44,10 +44,10 @@ async function picture(theme: Theme, name: WorkspaceName, wanted: readonly Scene
   const editor = new Editor(workbench);
   let failed = 0;
   try {
-    await editor.seen(workbench.page.getByRole("treeitem", { name: file }), 60_000);
+    await editor.seen(workbench.page.getByRole("treeitem", { name: file }));
     await editor.open(file);
-    await editor.seen(workbench.page.locator(".codelens-decoration a", { hasText: /Last run/ }), 60_000);
-    await editor.seen(workbench.page.getByText(/rollouts\sper\sstep/), 60_000);
+    await editor.seen(workbench.page.locator(".codelens-decoration a", { hasText: /Last run/ }));
+    await editor.seen(workbench.page.getByText(/rollouts\sper\sstep/));
     for (const scene of wanted) {
       await editor.reset();
       await workbench.page.setViewportSize(scene.size ?? usual);

@@ -9,7 +9,7 @@ const rolloutsOf = async (editor: Editor, run?: string): Promise<void> => {
   await editor.command("Gradus: Open Rollouts");
   if (run !== undefined)
     await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: run }).first().click();
-  await editor.seen(editor.page.locator(".view-line", { hasText: "reward" }), 60_000);
+  await editor.seen(editor.page.locator(".view-line", { hasText: "reward" }));
   await editor.keys("Control+Home");
 };
 /** One of them: Enter opens the one that the cursor is in. */
@@ -18,7 +18,7 @@ const openRollout = async (editor: Editor, run: string | undefined, number: numb
   await editor.keys("Control+f");
   await editor.type(`● ${number}`);
   await editor.keys("Enter", "Escape", "Enter");
-  await editor.seen(editor.page.locator(".view-line", { hasText: /■\sresponse/ }), 60_000);
+  await editor.seen(editor.page.locator(".view-line", { hasText: /■\sresponse/ }));
   await editor.keys("Control+Home");
 };
 const chooseHeat = async (editor: Editor, channel: string): Promise<void> => {
@@ -38,7 +38,7 @@ const labelFor = async (editor: Editor, term: string): Promise<Editor["panel"]> 
   await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "countdown" }).first().click();
   await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: term }).first().click();
   const page = editor.panel;
-  await editor.seen(page.getByRole("button", { name: "Good" }), 60_000);
+  await editor.seen(page.getByRole("button", { name: "Good" }));
   return page;
 };
 export const rolloutScenes: readonly Scene[] = [
@@ -50,7 +50,7 @@ export const rolloutScenes: readonly Scene[] = [
       await editor.point(
         editor.page.locator(".view-line", { hasText: "│" }).first().locator("span span").last(),
       );
-      await editor.seen(editor.page.locator(".monaco-hover table"), 60_000);
+      await editor.seen(editor.page.locator(".monaco-hover table"));
     },
   },
   {
@@ -90,16 +90,16 @@ export const rolloutScenes: readonly Scene[] = [
       await findRollouts(editor, "rewards.correct == 1 && step > 450");
       await editor.seen(editor.page.locator(".quick-input-message", { hasText: "of" }));
       await editor.keys("Enter");
-      await editor.seen(editor.page.locator(".view-line", { hasText: "Sorted" }), 60_000);
+      await editor.seen(editor.page.locator(".view-line", { hasText: "Sorted" }));
     },
   },
   {
     name: "rollouts-search",
     play: async (editor) => {
       await findRollouts(editor, "/10.11/");
-      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "answers" }), 60_000);
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "answers" }));
       await editor.keys("Enter");
-      await editor.seen(editor.page.locator(".view-line", { hasText: "newest" }), 60_000);
+      await editor.seen(editor.page.locator(".view-line", { hasText: "newest" }));
     },
   },
   {
@@ -108,12 +108,12 @@ export const rolloutScenes: readonly Scene[] = [
       await findRollouts(editor, 'rewards.correct == 1 && use == "evaluate"');
       await editor.seen(editor.page.locator(".quick-input-message", { hasText: "of" }));
       await editor.keys("Enter");
-      await editor.seen(editor.page.locator(".view-line", { hasText: "Sorted" }), 60_000);
+      await editor.seen(editor.page.locator(".view-line", { hasText: "Sorted" }));
       await editor.keys("Control+g");
       await editor.type(":5");
       await editor.keys("Enter");
       await editor.command("Gradus: Follow Task");
-      await editor.seen(editor.page.locator(".view-line", { hasText: "■" }), 60_000);
+      await editor.seen(editor.page.locator(".view-line", { hasText: "■" }));
     },
   },
   {
@@ -135,7 +135,7 @@ export const rolloutScenes: readonly Scene[] = [
       await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "tidy" }).first().click();
       await editor.seen(editor.page.locator(".quick-input-message", { hasText: "it was" }));
       await editor.keys("Enter");
-      await editor.seen(editor.page.locator(".notification-toast", { hasText: "Pinned" }), 60_000);
+      await editor.seen(editor.page.locator(".notification-toast", { hasText: "Pinned" }));
       await editor.command("Testing: Focus on Test Explorer View");
       await (await editor.seen(editor.page.locator(".test-explorer .monaco-list-row"))).click();
       await editor.keys("ArrowRight");
@@ -143,7 +143,6 @@ export const rolloutScenes: readonly Scene[] = [
         editor.page.locator(".test-explorer .monaco-list-row", {
           hasText: "at most",
         }),
-        60_000,
       );
     },
   },
@@ -169,7 +168,6 @@ export const rolloutScenes: readonly Scene[] = [
         editor.page.locator(".notification-toast", {
           hasText: "brevity.reward.test",
         }),
-        60_000,
       );
       await editor.open("rewards/brevity.ts");
       await editor.goTo("rewards/brevity.ts", "}: Input): number {");
@@ -179,7 +177,7 @@ export const rolloutScenes: readonly Scene[] = [
       const failed = editor.page.locator(".test-explorer .monaco-list-row", {
         hasText: "brevity.reward",
       });
-      await editor.seen(failed.locator(".codicon-testing-failed-icon"), 90_000);
+      await editor.seen(failed.locator(".codicon-testing-failed-icon"));
     },
   },
   {
@@ -188,7 +186,7 @@ export const rolloutScenes: readonly Scene[] = [
     play: async (editor) => {
       await editor.open(config);
       await editor.command("Gradus: Start Run");
-      await editor.seen(editor.page.locator(".monaco-dialog-box", { hasText: "of the reward" }), 60_000);
+      await editor.seen(editor.page.locator(".monaco-dialog-box", { hasText: "of the reward" }));
     },
   },
   {
@@ -209,7 +207,7 @@ export const rolloutScenes: readonly Scene[] = [
           .click();
       }
       await page.getByRole("button", { name: "Ask the Judge Again" }).click();
-      await editor.seen(page.getByText("reverse order"), 60_000);
+      await editor.seen(page.getByText("reverse order"));
     },
   },
   {

@@ -229,7 +229,7 @@ const makeHole = async (editor: Editor): Promise<void> => {
   await editor.keys("Shift+End", "Delete");
   await editor.type("-0.5");
   await editor.keys("Control+s");
-  await editor.seen(".squiggly-warning, .squiggly-error", 60_000);
+  await editor.seen(".squiggly-warning, .squiggly-error");
   await editor.seen(editor.page.locator(".view-line span", { hasText: /sign\S*\sflip/ }).last());
 };
 const checks: readonly Scene[] = [
@@ -246,7 +246,7 @@ const checks: readonly Scene[] = [
     play: async (editor) => {
       await editor.open(reward);
       await editor.command("Gradus: Show Reward Coverage");
-      await editor.seen('.cdr[class*="TextEditorDecorationType"]', 60_000);
+      await editor.seen('.cdr[class*="TextEditorDecorationType"]');
       await editor.goTo(reward, "    if not");
       await editor.command("Show or Focus Hover");
       await editor.seen(".monaco-hover-content");

@@ -8,7 +8,7 @@ const config = "countdown.gradus.yaml";
 async function openAlone(editor: Editor, run: string): Promise<void> {
   await editor.command("Gradus: Open Run");
   await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: run }).first().click();
-  await editor.seen(editor.panel.getByRole("heading", { level: 1, name: run }), 60_000);
+  await editor.seen(editor.panel.getByRole("heading", { level: 1, name: run }));
   await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
 }
 
@@ -32,7 +32,7 @@ export const views: readonly Scene[] = [
     },
     play: async (editor) => {
       await openAlone(editor, "terse");
-      await editor.seen(editor.panel.locator(".card .fixes", { hasText: "re-scored" }), 60_000);
+      await editor.seen(editor.panel.locator(".card .fixes", { hasText: "re-scored" }));
       await editor.page.mouse.move(720, 880);
     },
   },
@@ -59,7 +59,7 @@ export const views: readonly Scene[] = [
         .locator(".quick-input-list .monaco-list-row", { hasText: "countdown" })
         .first()
         .click();
-      await editor.seen(editor.page.locator(".view-line", { hasText: "reward" }), 60_000);
+      await editor.seen(editor.page.locator(".view-line", { hasText: "reward" }));
       await editor.keys("Control+Home", "Control+f");
       await editor.type("in training");
       // The first is the count in the head; the next a group's.
@@ -67,7 +67,7 @@ export const views: readonly Scene[] = [
       // Five more rollouts down is the one that was right.
       await editor.keys(...Array.from({ length: 17 }, () => "ArrowDown"), "End");
       await editor.hover();
-      await editor.seen(editor.page.locator(".monaco-hover table"), 60_000);
+      await editor.seen(editor.page.locator(".monaco-hover table"));
     },
   },
   {
@@ -82,7 +82,7 @@ export const views: readonly Scene[] = [
       await editor.keys("ArrowRight");
       await editor.seen(editor.page.getByRole("treeitem", { name: /step/i }));
       // A click on a run opens its panel too.
-      await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'), 60_000);
+      await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
       await run.hover();
     },
   },
@@ -94,7 +94,7 @@ export const views: readonly Scene[] = [
         .locator(".codelens-decoration a", { hasText: /Last run/ })
         .first()
         .click();
-      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: "countdown" }), 60_000);
+      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: "countdown" }));
       await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
     },
   },
@@ -102,16 +102,16 @@ export const views: readonly Scene[] = [
     name: "run-story",
     play: async (editor) => {
       await openAlone(editor, "countdown");
-      await editor.seen(editor.panel.locator(".chip"), 60_000);
+      await editor.seen(editor.panel.locator(".chip"));
       await editor.panel.locator(".chip").first().click();
-      await editor.seen(editor.panel.locator(".why table"), 60_000);
+      await editor.seen(editor.panel.locator(".why table"));
     },
   },
   {
     name: "run-story-below",
     play: async (editor) => {
       await openAlone(editor, "countdown");
-      await editor.seen(editor.panel.locator(".chip"), 60_000);
+      await editor.seen(editor.panel.locator(".chip"));
       await editor.panel.getByRole("button", { name: "All Metrics" }).click();
       await editor.panel.getByRole("searchbox").fill("kl");
       await editor.panel.locator(".metric").first().click();
@@ -126,7 +126,7 @@ export const views: readonly Scene[] = [
         .locator(".quick-input-list .monaco-list-row", { hasText: "gsm-grpo" })
         .first()
         .click();
-      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: "gsm-grpo" }), 60_000);
+      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: "gsm-grpo" }));
       await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
     },
   },

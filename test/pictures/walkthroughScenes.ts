@@ -16,8 +16,8 @@ const openStory = async (editor: Editor): Promise<void> => {
   await editor.command("Gradus: Open Run");
   await editor.type("starter");
   await editor.keys("Enter");
-  await editor.seen(editor.panel.getByRole("heading", { name: /^Collapsed at step/ }), 60_000);
-  await editor.seen(editor.panel.getByRole("button", { name: /reinforced most/ }), 60_000);
+  await editor.seen(editor.panel.getByRole("heading", { name: /^Collapsed at step/ }));
+  await editor.seen(editor.panel.getByRole("button", { name: /reinforced most/ }));
 };
 
 export const walkthroughScenes: readonly Scene[] = [
@@ -82,7 +82,7 @@ export const walkthroughScenes: readonly Scene[] = [
   scene("rollouts", async (editor) => {
     await openStory(editor);
     await editor.panel.getByRole("button", { name: /reinforced most/ }).click();
-    await editor.seen(editor.panel.locator(".why table"), 60_000);
+    await editor.seen(editor.panel.locator(".why table"));
     await editor.panel.locator(".answer").evaluate((answer) => answer.scrollIntoView({ block: "start" }));
   }),
   scene("compare", async (editor) => {
@@ -90,8 +90,8 @@ export const walkthroughScenes: readonly Scene[] = [
     await editor.page.getByRole("treeitem", { name: /^sums, 8 runs/ }).click({ button: "right" });
     await (await editor.seen(editor.page.getByRole("menuitem", { name: "Compare Runs" }))).hover();
     await editor.keys("Enter");
-    await editor.seen(editor.panel.getByRole("heading", { level: 1, name: /8 runs in/ }), 60_000);
-    await editor.seen(editor.panel.locator("canvas").first(), 60_000);
+    await editor.seen(editor.panel.getByRole("heading", { level: 1, name: /8 runs in/ }));
+    await editor.seen(editor.panel.locator("canvas").first());
     await editor.keys("Control+b");
   }),
 ];

@@ -11,7 +11,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { connectOrStart, type StartWish } from "../../shared/daemon/connect.ts";
 import { readDiscovery, type Discovery } from "../../shared/daemon/discovery.ts";
@@ -22,6 +21,9 @@ import { runtimePaths } from "../../shared/daemon/runtime.ts";
 import { runsShow, runsStart, type RunDetail } from "../../shared/protocol/protocol.ts";
 import { readWorker } from "../../shared/run/lease.ts";
 import { programs } from "../support/cli.ts";
+import { until } from "../support/until.ts";
+
+export { until };
 
 const config = `name: mini
 tasks: [{ env: countdown, numbers: [3] }]
@@ -35,6 +37,7 @@ export class Sandbox {
   readonly file = join(this.base, "project", "mini.gradus.yaml");
   private readonly links: DaemonLink[] = [];
   private readonly pids = new Set<number>();
+  private readonly children = new Set<ChildProcess>();
   private readonly before = process.env["XDG_RUNTIME_DIR"];
 
   private constructor(
@@ -98,30 +101,23 @@ export class Sandbox {
     connection: MessageConnection,
     run: string,
     holds: (detail: RunDetail) => boolean,
-    milliseconds?: number,
   ): Promise<RunDetail> {
-    return until(
-      async () => {
-        const detail = await ask(connection, runsShow, { run });
-        return holds(detail) ? detail : null;
-      },
-      `run ${run}`,
-      milliseconds,
-    );
+    return until(async () => {
+      const detail = await ask(connection, runsShow, { run });
+      return holds(detail) && detail;
+    }, `run ${run}`);
   }
 
   /** Ends what was started here, by pid, and removes the files. */
   async end(): Promise<void> {
     for (const link of this.links) link.close();
+    for (const child of this.children) child.kill("SIGKILL");
     const found = this.discovery();
     if (found !== null && isAlive(found)) this.pids.add(found.pid);
     const runs = join(this.store, "runs");
     for (const run of existsSync(runs) ? readdirSync(runs) : []) this.workerOf(run);
     for (const pid of this.pids) kill(pid, "SIGKILL");
-    await until(
-      async () => ([...this.pids].every((pid) => !isRunning(pid)) ? true : null),
-      "processes to end",
-    );
+    await until(() => [...this.pids].every((pid) => !isRunning(pid)), "processes to end");
     if (this.before === undefined) delete process.env["XDG_RUNTIME_DIR"];
     else process.env["XDG_RUNTIME_DIR"] = this.before;
     rmSync(this.base, { recursive: true, force: true });
@@ -132,28 +128,16 @@ export class Sandbox {
   }
 
   spawn(commandArguments: readonly string[]): ChildProcess {
-    return spawn(process.execPath, [this.cli, ...commandArguments], {
+    const child = spawn(process.execPath, [this.cli, ...commandArguments], {
       cwd: join(this.base, "project"),
       env: { ...process.env, GRADUS_WORKER_ENTRY: this.worker },
     });
+    this.children.add(child);
+    child.once("close", () => this.children.delete(child));
+    return child;
   }
 }
 
 export function kill(pid: number, signal: NodeJS.Signals): void {
   if (pid > 0 && isRunning(pid)) process.kill(pid, signal);
-}
-
-/** Asks again until there is an answer. */
-export async function until<Value>(
-  ask: () => Promise<Value | null>,
-  what: string,
-  milliseconds = 20_000,
-): Promise<Value> {
-  const deadline = Date.now() + milliseconds;
-  for (;;) {
-    const value = await ask();
-    if (value !== null) return value;
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await wait(15);
-  }
 }

@@ -45,8 +45,8 @@ const plot = (id: string): Locator => panel().locator(`[data-chart="${id}"]`).ge
 const lens = (text: RegExp): Locator => page.locator(".codelens-decoration a", { hasText: text });
 const lastStep = async (): Promise<number> =>
   Number((await plot("entropy").getAttribute("aria-valuemax")) ?? -1);
-const shown = (locator: Locator, what: string, within = 30_000): Promise<true> =>
-  until(async () => (await locator.count()) > 0 && (await locator.first().isVisible()), what, within);
+const shown = (locator: Locator, what: string): Promise<true> =>
+  until(async () => (await locator.count()) > 0 && (await locator.first().isVisible()), what);
 
 /** For a failure: which tabs are open, what the editor says, and where the keyboard and the chart's cursor are. */
 async function whatIsThere(): Promise<string> {
@@ -79,7 +79,7 @@ test("a broken config is underlined, and its fix removes it", { skip }, async ()
   const text = readFileSync(file(), "utf8").replace("prompts: 4, group: 4", "prompts: 16, group: 8");
   writeFileSync(file(), text.replace("use: exact_match", "use: exact_mach"));
   await page.getByRole("treeitem", { name: "tiny.gradus.yaml" }).dblclick();
-  await shown(page.locator(".squiggly-error"), "the squiggle", 60_000);
+  await shown(page.locator(".squiggly-error"), "the squiggle");
   await workbench.screenshot("scenario-1-squiggle");
   await page.locator(".monaco-editor .view-lines").click();
   await page.keyboard.press("F8");
@@ -95,8 +95,8 @@ test("a broken config is underlined, and its fix removes it", { skip }, async ()
 test("▶ Run opens the panel, and its chart moves", { skip }, async () => {
   await shown(lens(/Run/), "the lens above the config");
   await lens(/Run/).first().click();
-  await shown(panel().getByRole("heading", { level: 1, name: "tiny" }), "the run's panel", 60_000);
-  await shown(plot("entropy"), "the first training step", 60_000);
+  await shown(panel().getByRole("heading", { level: 1, name: "tiny" }), "the run's panel");
+  await shown(plot("entropy"), "the first training step");
   const before = await lastStep();
   await until(async () => (await lastStep()) >= before + 3, "three more points");
   assert.match((await panel().getByRole("status").first().textContent())!, /Running/);
@@ -121,9 +121,9 @@ test("after a reload the run is still going, and its curve has no gap", { skip }
   const before = await lastStep();
   // The command, not the page's own reload, which does not wait until the editor has written down what is open.
   await runCommand(page, "Developer: Reload Window");
-  await page.waitForEvent("load", { timeout: 60_000 });
-  await shown(plot("entropy"), "the restored panel", 60_000);
-  await until(async () => (await lastStep()) >= before + 3, "steps after the reload", 60_000);
+  await page.waitForEvent("load");
+  await shown(plot("entropy"), "the restored panel");
+  await until(async () => (await lastStep()) >= before + 3, "steps after the reload");
   await panel().locator(`[data-chart="entropy"]`).getByRole("button", { name: "Entropy as a table" }).click();
   const steps = (await panel().locator(`[data-chart="entropy"] tbody th`).allTextContents()).map(Number);
   assert.deepEqual(
@@ -165,20 +165,16 @@ test("the run is stopped from the side bar", { skip }, async () => {
   await workbench.screenshot("scenario-4-side-bar");
   const stopped = page.getByRole("treeitem", { name: /^tiny, (stopping|stopped)/ });
   // Each step of the run draws the row again: a click may fall between two of its buttons' lives.
-  await until(
-    async () => {
-      if (await stopped.isVisible()) return true;
-      const stop = row.getByRole("button", { name: "Stop Run" });
-      await stop.click({ timeout: 5_000 }).catch(() => undefined);
-      return stopped.waitFor({ timeout: 5_000 }).then(
-        () => true,
-        () => false,
-      );
-    },
-    "the run to take the stop",
-    30_000,
-  );
-  await shown(page.getByRole("treeitem", { name: /^tiny, stopped/ }), "the stopped run", 60_000);
+  await until(async () => {
+    if (await stopped.isVisible()) return true;
+    const stop = row.getByRole("button", { name: "Stop Run" });
+    await stop.click({ timeout: 5_000 }).catch(() => undefined);
+    return stopped.waitFor({ timeout: 5_000 }).then(
+      () => true,
+      () => false,
+    );
+  }, "the run to take the stop");
+  await shown(page.getByRole("treeitem", { name: /^tiny, stopped/ }), "the stopped run");
   await until(
     async () => /Stopped/.test((await panel().getByRole("status").first().textContent()) ?? ""),
     "the panel to say so",

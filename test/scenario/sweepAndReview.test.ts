@@ -49,31 +49,31 @@ test(
   "a sweep runs from the lens above its config, and its runs are compared from the next",
   { skip },
   async () => {
-    await editor.seen(page.getByRole("treeitem", { name: swept }), 60_000);
+    await editor.seen(page.getByRole("treeitem", { name: swept }));
     await editor.open(swept);
-    await (await editor.seen(lens(/^Run Sweep$/), 30_000)).click();
-    await editor.seen(lens(/^Last run: /), 90_000);
+    await (await editor.seen(lens(/^Run Sweep$/))).click();
+    await editor.seen(lens(/^Last run: /));
     await workbench.screenshot("sweep-1-terminal");
     await lens(/^Compare Sweep$/).click();
-    await editor.seen(panel().getByRole("heading", { name: /^Comparing 2 runs/ }), 60_000);
+    await editor.seen(panel().getByRole("heading", { name: /^Comparing 2 runs/ }));
     // The second run may not have started yet: until then the page says so, and then follows it.
-    await editor.seen(panel().locator(".groups", { hasText: /lr 0\.001[^]*lr 1e-4/ }), 90_000);
+    await editor.seen(panel().locator(".groups", { hasText: /lr 0\.001[^]*lr 1e-4/ }));
     await workbench.screenshot("sweep-2-compared");
   },
 );
 
 test("what a run forgot is compared, and practised by a stage that the editor shows", { skip }, async () => {
   await editor.open(forgetful);
-  await (await editor.seen(lens(/^Last run: /), 30_000)).click();
-  await editor.seen(panel().getByRole("heading", { name: "8 held-out tasks forgotten" }), 30_000);
+  await (await editor.seen(lens(/^Last run: /))).click();
+  await editor.seen(panel().getByRole("heading", { name: "8 held-out tasks forgotten" }));
   await panel()
     .getByRole("button", { name: /^Compare the answers to / })
     .first()
     .click();
-  await editor.seen(page.getByRole("tab", { name: /right after step 20 ↔ wrong after step 30/ }), 30_000);
+  await editor.seen(page.getByRole("tab", { name: /right after step 20 ↔ wrong after step 30/ }));
   await workbench.screenshot("review-1-answers");
   await panel().getByRole("button", { name: "Review These" }).click();
-  await editor.seen(page.locator(".view-line", { hasText: "review" }), 30_000);
+  await editor.seen(page.locator(".view-line", { hasText: "review" }));
   await editor.seen(page.locator(".notification-list-item", { hasText: /Run the config, or fork this run/ }));
   await workbench.screenshot("review-2-stage");
   assert.deepEqual(

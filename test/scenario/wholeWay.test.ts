@@ -59,13 +59,13 @@ const heading = (name: string | RegExp): Locator => panel().getByRole("heading",
 const onDisk = (): string => readFileSync(join(project, config), "utf8");
 
 test("the config says what its last run came to, and leads to the verdict", { skip }, async () => {
-  await editor.seen(page.getByRole("treeitem", { name: config }), 60_000);
+  await editor.seen(page.getByRole("treeitem", { name: config }));
   await editor.open(config);
   const lens = page.locator(".codelens-decoration a", { hasText: /collapsed/i });
-  await editor.seen(lens, 30_000);
+  await editor.seen(lens);
   await editor.seen(page.locator(".squiggly-warning"));
   await lens.first().click();
-  await editor.seen(heading(/^Collapsed at step \d+ because of brevity/), 30_000);
+  await editor.seen(heading(/^Collapsed at step \d+ because of brevity/));
   await workbench.screenshot("whole-way-1-verdict");
 });
 
@@ -75,7 +75,7 @@ test("a rollout that the verdict names is shown, and why it was reinforced", { s
     .first()
     .click();
   const why = panel().getByRole("article", { name: "Why this advantage" });
-  await editor.seen(why.locator("table").first(), 30_000);
+  await editor.seen(why.locator("table").first());
   assert.match((await why.textContent()) ?? "", /brevity/);
   await workbench.screenshot("whole-way-2-why");
   await panel().getByRole("button", { name: "Open as Document" }).click();
@@ -97,7 +97,7 @@ test(
     await editor.actions();
     await workbench.screenshot("whole-way-3-fixes");
     await editor.choose(/^Reward brevity only where correct is/);
-    await editor.seen(page.locator(".view-line span", { hasText: /flipped|no\slonger/ }).last(), 30_000);
+    await editor.seen(page.locator(".view-line span", { hasText: /flipped|no\slonger/ }).last());
     await workbench.screenshot("whole-way-4-edit");
     await editor.keys("Escape", "Escape", "Control+s");
     await until(() => /combine: "?product/.test(onDisk()), "the changed config on disk");
@@ -113,7 +113,7 @@ async function pinTest(): Promise<void> {
     expect: { term: "brevity", at_least: 1 },
   };
   writeFileSync(join(project, "brevity.reward.test.jsonl"), `${JSON.stringify(pinned)}\n`);
-  await editor.seen(page.getByRole("tab", { name: /^Testing/ }), 30_000);
+  await editor.seen(page.getByRole("tab", { name: /^Testing/ }));
 }
 
 test(
@@ -125,28 +125,27 @@ test(
     await panel()
       .getByRole("button", { name: /^Fork (Run|from Step)/ })
       .click();
-    await editor.seen(page.locator(".editor.modified .view-line"), 30_000);
+    await editor.seen(page.locator(".editor.modified .view-line"));
     await workbench.screenshot("whole-way-5-fork");
     await page.locator(".monaco-button", { hasText: "Launch Fork" }).click();
     await (
-      await editor.seen(page.locator(".monaco-dialog-box .monaco-button", { hasText: "Run Anyway" }), 60_000)
+      await editor.seen(page.locator(".monaco-dialog-box .monaco-button", { hasText: "Run Anyway" }))
     ).click();
     const state = panel().getByRole("status").first();
     await until(
       async () => /^(Starting|Running|Finished)$/.test((await state.textContent()) ?? ""),
       "the fork",
-      60_000,
     );
-    await editor.seen(panel().getByText(/^stage rl {2}· {2}step (2[3-9]|[3-6]\d) of 60/), 60_000);
+    await editor.seen(panel().getByText(/^stage rl {2}· {2}step (2[3-9]|[3-6]\d) of 60/));
     await workbench.screenshot("whole-way-6-forked");
   },
 );
 
 test("the fork is compared with the run that it comes from", { skip }, async () => {
   const before = panel().getByRole("button", { name: /combine/ });
-  await editor.seen(before, 30_000);
+  await editor.seen(before);
   await before.click();
-  await editor.seen(heading(/^Comparing 2 runs in 2 groups/), 30_000);
+  await editor.seen(heading(/^Comparing 2 runs in 2 groups/));
   const text = (await panel().locator("body").textContent()) ?? "";
   assert.match(text, /reward\.combine/);
   await editor.seen(panel().locator("canvas").first());
@@ -167,11 +166,11 @@ test(
     writeFileSync(join(project, "starter.curriculum.test.yaml"), curriculumTests);
     const row = (text: string): Locator =>
       page.locator(".test-explorer .monaco-list-row", { hasText: text }).last();
-    await editor.seen(row("starter"), 30_000);
+    await editor.seen(row("starter"));
     await editor.command("Test: Run All Tests");
     await (await editor.seen(row("starter"))).click();
     await editor.keys("ArrowRight");
-    await editor.seen(row("draws something").locator(".codicon-testing-passed-icon"), 60_000);
+    await editor.seen(row("draws something").locator(".codicon-testing-passed-icon"));
     await editor.seen(row("draws nothing").locator(".codicon-testing-failed-icon"));
     await workbench.screenshot("whole-way-8-curriculum-tests");
   },

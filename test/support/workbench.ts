@@ -3,13 +3,15 @@
  * test/workbench/code.mjs runs mocha suites inside the extension host, scenarios drive the page as a person would.
  */
 import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { findBrowser, launchBrowser } from "./browser.ts";
-import { until } from "./until.ts";
+import { patience, until } from "./until.ts";
 
 export { until };
 
@@ -128,6 +130,7 @@ class Server {
   readonly #child: ChildProcess;
   #output = "";
   #ended = false;
+  readonly #exit: Promise<unknown>;
 
   constructor(installed: Installed, args: readonly string[], env: NodeJS.ProcessEnv) {
     // Its own process group: extension hosts and terminals end with it.
@@ -139,7 +142,7 @@ class Server {
     const keep = (chunk: Buffer): void => void (this.#output += chunk.toString("utf8"));
     this.#child.stdout?.on("data", keep);
     this.#child.stderr?.on("data", keep);
-    this.#child.once("exit", () => (this.#ended = true));
+    this.#exit = once(this.#child, "exit").then(() => (this.#ended = true));
   }
 
   get output(): string {
@@ -147,11 +150,7 @@ class Server {
   }
 
   async ready(): Promise<void> {
-    await until(
-      () => this.#ended || this.#output.includes("agent started"),
-      "the workbench's server",
-      60_000,
-    );
+    await until(() => this.#ended || this.#output.includes("agent started"), "the workbench's server");
     if (this.#ended) throw new Error(`the workbench's server ended:\n${this.#output}`);
   }
 
@@ -166,11 +165,10 @@ class Server {
 
   async stop(): Promise<void> {
     this.signal("SIGTERM");
-    await until(() => this.#ended, "the workbench's server to end", 5_000).catch(() =>
-      this.signal("SIGKILL"),
-    );
-    await until(() => this.#ended, "the workbench's server to die", 5_000);
+    await Promise.race([this.#exit, wait(5_000)]);
+    // What of its group is left, too.
     this.signal("SIGKILL");
+    await until(() => this.#ended, "the workbench's server to end");
   }
 }
 
@@ -276,7 +274,7 @@ async function start(
 
 /**
  * Opens a workbench. `prepare` gets the page before it is loaded. Stop it in an `after` hook.
- * @throws Error when the server does not start within a minute; nothing is left running then.
+ * @throws Error when the server does not start; nothing is left running then.
  */
 export async function startWorkbench(
   options: WorkbenchOptions = {},
@@ -289,6 +287,7 @@ export async function startWorkbench(
       viewport: options.viewport ?? { width: 1280, height: 800 },
       reducedMotion: options.reducedMotion === true ? "reduce" : "no-preference",
     });
+    context.setDefaultTimeout(patience);
     const pageErrors: string[] = [];
     const watch = (page: Page): void => {
       page.on("pageerror", (error) => pageErrors.push(error.stack ?? error.message));
@@ -331,14 +330,16 @@ export async function startWorkbench(
 export async function runCommand(page: Page, title: string): Promise<void> {
   const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: title }).first();
   // A palette that was opened while extensions were still being read never learns of their commands.
-  for (let attempt = 0; attempt < 5 && !(await row.isVisible()); attempt++) {
+  await until(async () => {
+    if (await row.isVisible()) return true;
     await page.keyboard.press("Escape");
     await page.keyboard.press("F1");
     await page.locator(".quick-input-widget input").first().fill(`>${title}`);
-    await row.waitFor({ timeout: 6_000 }).catch((error: unknown) => {
-      if (attempt === 4) throw error;
-    });
-  }
+    return row.waitFor({ timeout: 6_000 }).then(
+      () => true,
+      () => false,
+    );
+  }, `the command ${title}`);
   await row.click();
 }
 

@@ -1,6 +1,6 @@
 /** A workspace in a temporary folder with the bundled command line, a daemon and workers of its own. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { z } from "zod";
 import { isAlive } from "../../shared/daemon/process.ts";
 import { readWorker } from "../../shared/run/lease.ts";
+import { settled } from "./until.ts";
 
 const cli = resolve("dist/cli.mjs");
 
@@ -24,33 +25,46 @@ export class Talk {
   /** The whole of stdout: a command that writes one JSON value writes it so. */
   text = "";
   stderr = "";
-  readonly ended: Promise<number | null>;
-  private changed: () => void = () => undefined;
+  private readonly done: Promise<number | null>;
+  private readonly said = new EventEmitter();
 
   constructor(readonly child: ChildProcess) {
-    const done = once(child, "close");
+    this.done = once(child, "close").then(([code]) => z.number().nullable().parse(code));
     createInterface({ input: child.stdout! }).on("line", (text) => {
       this.text += `${text}\n`;
       this.lines.push(lineSchema.parse(JSON.parse(text)));
-      this.changed();
+      this.said.emit("more");
     });
     child.stderr!.on("data", (data: Buffer) => {
       this.stderr += data.toString();
-      this.changed();
+      this.said.emit("more");
     });
-    this.ended = done.then(([code]) => z.number().nullable().parse(code));
+  }
+
+  /** Its exit code, once it has ended. What goes on writing is waited for. */
+  get ended(): Promise<number | null> {
+    return this.toItsEnd();
+  }
+  private async toItsEnd(): Promise<number | null> {
+    while ((await this.next()) === "more");
+    return this.done;
   }
 
   /** Waits until it holds; an ended process that never made it so is an error with what it said. */
   async until(holds: (talk: this) => boolean): Promise<void> {
     while (!holds(this)) {
-      const next = new Promise<"said">((resolve) => (this.changed = () => resolve("said")));
-      const what = await Promise.race([next, this.ended.then(() => "over" as const)]);
-      if (what === "over" && !holds(this))
+      if ((await this.next()) === "over" && !holds(this))
         throw new Error(
           `it ended first; stderr: ${this.stderr}; last lines: ${JSON.stringify(this.lines.slice(-3))}`,
         );
     }
+  }
+
+  private next(): Promise<"more" | "over"> {
+    const more = once(this.said, "more").then(() => "more" as const);
+    const over = this.done.then(() => "over" as const);
+    const last = JSON.stringify(this.lines.at(-1) ?? this.child.spawnargs);
+    return settled(Promise.race([more, over]), `what comes after ${last}`);
   }
 
   of(type: string): Line[] {
@@ -64,7 +78,7 @@ export class Workspace {
   private readonly runtime = mkdtempSync(join(tmpdir(), "gradus-rt-"));
   readonly config: string;
   readonly store: string;
-  private readonly started: ChildProcess[] = [];
+  private readonly children = new Set<ChildProcess>();
 
   /** @param inside a folder to make below the temporary one, for paths of a special kind */
   constructor(inside = ".") {
@@ -83,7 +97,8 @@ export class Workspace {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });
-    this.started.push(child);
+    this.children.add(child);
+    child.once("close", () => this.children.delete(child));
     return new Talk(child);
   }
 
@@ -106,10 +121,10 @@ export class Workspace {
     await this.start("daemon", "stop", "--force", "--json").ended;
   }
 
-  /** With all that it started: a test that failed left servers running, whose pipes kept its process to the tier's limit. */
+  /** Ends what was started here and removes the files, also where a test has failed in the middle. */
   async remove(): Promise<void> {
+    for (const child of this.children) child.kill("SIGKILL");
     await this.end();
-    for (const child of this.started) child.kill("SIGKILL");
     const runs = join(this.store, "runs");
     const workers = existsSync(runs) ? readdirSync(runs).map((run) => readWorker(this.runFolder(run))) : [];
     for (const worker of workers) if (worker !== null && isAlive(worker)) process.kill(worker.pid, "SIGKILL");

@@ -9,6 +9,7 @@ import type { ToCompare } from "../../shared/editor/comparePanel.ts";
 import type { ToJudge } from "../../shared/editor/judgePanel.ts";
 import type { FromPanel, ToPanel } from "../../shared/editor/runPanel.ts";
 import { launchBrowser, withoutBrowser } from "../support/browser.ts";
+import { patience } from "../support/until.ts";
 import { themes, type ThemeFixture } from "./themes.ts";
 
 export const screenshots = join("out", "screenshots");
@@ -125,6 +126,7 @@ class Pages {
     const page = scale === 1 ? this.left.pop() : undefined;
     if (page === undefined) {
       const fresh = await this.browser.newPage({ viewport, deviceScaleFactor: scale });
+      fresh.setDefaultTimeout(patience);
       await fresh.addInitScript(stub);
       await fresh.addInitScript(dressed);
       return fresh;

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { format } from "node:util";
 
-const limit = Number(process.env.GRADUS_WORKBENCH_LIMIT_MS ?? 240_000);
+const limit = Number(process.env.GRADUS_WORKBENCH_LIMIT_MS ?? 540_000);
 const root = resolve(import.meta.dirname, "..", "..");
 const argv = process.argv.slice(2);
 const option = (name) => argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3);

@@ -19,7 +19,6 @@ export const ready = (api: Api): Promise<true> =>
   until(
     () => api.stores.all.length > 0 && api.stores.all.every((store) => store.machine.state.state === "ready"),
     "the daemon",
-    30_000,
   ).catch((error: unknown) => {
     const states = api.stores.all.map((store) =>
       JSON.stringify(store.machine.state, (key, value: unknown) => (key === "session" ? undefined : value)),
@@ -43,7 +42,7 @@ export async function stopEverything(api: Api): Promise<void> {
     const session = store.machine.session;
     if (session === undefined) continue;
     for (const run of store.runs.live) await vscode.commands.executeCommand("gradus.run.stopNow", run.id);
-    await until(() => store.runs.live.length === 0, "the runs to end", 30_000);
+    await until(() => store.runs.live.length === 0, "the runs to end");
   }
   for (const store of api.stores.all) {
     const session = store.machine.session;

@@ -246,8 +246,16 @@ function step(node: SourceNode, key: string | number): SourceNode | undefined {
   if (node.kind === "map") return node.entries.get(String(key))?.value;
   if (node.kind !== "list") return undefined;
   if (typeof key === "number") return node.items[key];
-  return node.items.find((item) => nameOf(item, "task") === key || nameOf(item, "stage") === key);
+  return itemsByName(node).get(key);
 }
+
+/** The first item of each name: a list may have thousands, and each a diagnostic with a fix. */
+const itemsByName = perObject(({ items }: ListNode): ReadonlyMap<string | undefined, SourceNode> => {
+  const pairs = items.flatMap((item) =>
+    (["task", "stage"] as const).map((kind) => [nameOf(item, kind), item] as const),
+  );
+  return new Map(pairs.reverse());
+});
 
 /** `a: { b: value }` for the path a, b. */
 const nested = (path: Path, value: string): string =>

@@ -15,7 +15,9 @@ const repeated = perObject((terms: RewardTerms): readonly RewardTerms[] => {
   const kinds = new Map<string, RewardTermConfig[]>();
   for (const term of terms) {
     const kind = `${kindOf(term.term)} ${term.attempts}`;
-    kinds.set(kind, [...(kinds.get(kind) ?? []), term]);
+    const alike = kinds.get(kind);
+    if (alike === undefined) kinds.set(kind, [term]);
+    else alike.push(term);
   }
   return [...kinds.values()].filter(({ length }) => length > 1);
 });

@@ -1,5 +1,17 @@
+import { perObject } from "../../lib/perObject.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import { mine, keyOf, type Rule } from "../rule.ts";
 import { listed } from "../../lib/suggest.ts";
+
+const namesOf = perObject((tasks: StageBody["tasks"]) => new Set(tasks.map(({ name }) => name)));
+
+/** The terms that score a rollout of a stage. */
+function scoring({ reward, tasks }: StageBody): readonly string[] {
+  const drawn = namesOf(tasks);
+  return reward.terms
+    .filter((term) => term.tasks?.some((name) => drawn.has(name)) ?? true)
+    .map(({ name }) => name);
+}
 
 /** A term that scores no rollout of any stage: every stage removes it, or none draws its tasks. */
 export const unusedTerm: Rule = {
@@ -8,13 +20,9 @@ export const unusedTerm: Rule = {
   why: "Every stage removes the term, or no stage draws a task that it is for, so it never scores a rollout.",
   check({ stages, config, file, root, report, edits }) {
     const rl = stages.filter((view) => view.config.kind === "rl");
+    const used = new Set(rl.flatMap(({ config: { body } }) => scoring(body)));
     for (const term of config.top.reward.terms) {
-      const used = rl.some(({ config: { body } }) => {
-        const here = body.reward.terms.find(({ name }) => name === term.name);
-        const drawn = (name: string): boolean => body.tasks.some((task) => task.name === name);
-        return here !== undefined && (here.tasks?.some(drawn) ?? true);
-      });
-      if (used) continue;
+      if (used.has(term.name)) continue;
       // An unknown task name has its own diagnostic, which this one would only repeat.
       const known = new Set(
         [...config.top.tasks, ...rl.flatMap((view) => view.config.body.tasks)].map(({ name }) => name),

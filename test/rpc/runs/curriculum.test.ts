@@ -109,12 +109,7 @@ test("a run follows what an earlier one exported, though that is deleted meanwhi
   const connection = await box.connect({ environment: { GRADUS_IDLE_MS: "60000" } });
   const finished = async (set: string[]): Promise<string> => {
     const { run } = await ask(connection, runsStart, { file: config, set });
-    const { status, message } = await box.reach(
-      connection,
-      run,
-      (detail) => detail.endedAt !== null,
-      120_000,
-    );
+    const { status, message } = await box.reach(connection, run, (detail) => detail.endedAt !== null);
     assert.equal(status, "finished", message ?? "");
     return run;
   };

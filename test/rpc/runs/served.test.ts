@@ -16,8 +16,14 @@ const answer = z.looseObject({
 test("a run that trains changes the weights that answer, between requests; once finished its last ones do", async () => {
   const workspace = new Workspace();
   try {
-    const endless = ["--set", "stages.practice.steps=100000", "--set", "evaluation.every=1000000"];
-    const run = workspace.start("run", workspace.config, "--json", ...endless);
+    // Of a stage whose every step changes the weights: rewards that are all alike would change none.
+    const endless = ["stages.0.steps=100000", "stages.0.batch=4", "checkpoint.every=100000"];
+    const run = workspace.start(
+      "run",
+      workspace.config,
+      "--json",
+      ...endless.flatMap((one) => ["--set", one]),
+    );
     await run.until((talk: Talk) => talk.of("step").length > 0);
     const id = run.of("started")[0]!.run!;
     const published = join(workspace.runFolder(id), "published");

@@ -48,7 +48,7 @@ describe("a run on a site", () => {
   const pace = (text: string): void => writeFileSync(join(project, "pace"), text);
   const begin = async (): Promise<string> =>
     (await ask(connection, runsStart, { file: box.file, site: { name: "lab" } })).run;
-  const reach = (run: string, is: (detail: RunDetail) => boolean) => box.reach(connection, run, is, 40_000);
+  const reach = (run: string, is: (detail: RunDetail) => boolean) => box.reach(connection, run, is);
   const stepsOf = async (run: string): Promise<readonly number[]> => {
     const { series } = await ask(connection, metricsSeries, {
       run,

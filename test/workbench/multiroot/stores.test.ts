@@ -24,7 +24,7 @@ describe("a workspace of two folders", () => {
     const run = await until(() => api.stores.runs[0], "a run");
     const store = api.stores.ofRun(run.id);
     assert.equal(store?.folders[0]?.name, "beta");
-    await until(() => api.stores.runs[0]?.status === "finished", "the run to finish", 90_000);
+    await until(() => api.stores.runs[0]?.status === "finished", "the run to finish");
     assert.equal(api.stores.all.find((one) => one !== store)?.runs.all.length, 0);
   });
 });

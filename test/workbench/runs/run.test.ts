@@ -28,7 +28,7 @@ describe("a run, from the editor", () => {
   });
 
   it("is followed: steps arrive, and the lens says where it is", async () => {
-    await until(() => (only()?.step ?? -1) >= 10, "ten steps", 60_000);
+    await until(() => (only()?.step ?? -1) >= 10, "ten steps");
     await vscode.window.showTextDocument(uri);
     await until(async () => {
       const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>(
@@ -80,7 +80,7 @@ describe("a run, from the editor", () => {
     const run = only();
     assert.ok(run);
     await vscode.commands.executeCommand("gradus.run.stop", run.id);
-    await until(() => only()?.status === "stopped", "the stop", 30_000);
+    await until(() => only()?.status === "stopped", "the stop");
     await vscode.commands.executeCommand("gradus.run.openLog", run.id);
     const log = await until(
       () =>
@@ -98,10 +98,9 @@ describe("a run, from the editor", () => {
     await until(
       () => only()?.status === "running" && (only()?.attempt ?? 0) > before.attempt,
       "the new attempt",
-      60_000,
     );
     await vscode.commands.executeCommand("gradus.run.stop", before.id);
-    await until(() => only()?.status === "stopped", "the stop", 30_000);
+    await until(() => only()?.status === "stopped", "the stop");
   });
 
   it("comes back after a torn connection, without a message of the language client's", async () => {
@@ -138,7 +137,6 @@ describe("a run, from the editor", () => {
     const run = await until(
       () => api.stores.runs.find(({ name, status }) => name === "far" && status === "finished"),
       "the run on the site",
-      60_000,
     );
     assert.deepEqual([run.file, run.origin?.site?.engine, run.step], [far.fsPath, "trl", 6]);
   });

@@ -27,11 +27,11 @@ describe("what a run has shown, in the editor", () => {
     await vscode.commands.executeCommand("gradus.run.start", uri);
     // Nobody looks at it.
     await vscode.commands.executeCommand("workbench.action.closeAllEditors");
-    await until(has, "a run", 90_000);
-    await until(() => warned.some((text) => text.startsWith("tiny, still training")), "an alarm", 60_000);
+    await until(has, "a run");
+    await until(() => warned.some((text) => text.startsWith("tiny, still training")), "an alarm");
     vscode.window.showWarningMessage = original;
     for (const run of api.stores.live) await vscode.commands.executeCommand("gradus.run.stop", run.id);
-    await until(() => api.stores.live.length === 0, "the run's end", 30_000);
+    await until(() => api.stores.live.length === 0, "the run's end");
     await vscode.window.showTextDocument(uri);
   });
   after(async () => {

@@ -76,14 +76,10 @@ async function serving(): Promise<string> {
   const child = spawn(python, [file, String(port)], { stdio: ["ignore", "ignore", "inherit"] });
   started.push(child);
   const url = `http://127.0.0.1:${port}`;
-  await until(
-    async () => {
-      assert.equal(child.exitCode, null, "the server ended");
-      return (await fetch(`${url}/health`).catch(() => undefined))?.ok === true;
-    },
-    "the server of OpenEnv",
-    60_000,
-  );
+  await until(async () => {
+    assert.equal(child.exitCode, null, "the server ended");
+    return (await fetch(`${url}/health`).catch(() => undefined))?.ok === true;
+  }, "the server of OpenEnv");
   return url;
 }
 

@@ -70,12 +70,12 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
 };
 
 for (const [name, read] of Object.entries(readers))
-  test(`${name}: texts of 200,000 characters that go back again and again`, { timeout: 60_000 }, () => {
+  test(`${name}: texts of 200,000 characters that go back again and again`, () => {
     for (const text of grown) read(text);
   });
 
 const context = {} as RewardContext;
-test("equation and numeric: the same texts", { timeout: 60_000 }, async () => {
+test("equation and numeric: the same texts", async () => {
   for (const term of [made(equation, { place: "answer_tag" } as never), made(numeric, {})]) {
     const rows = grown.map((response, index) => ({
       ...{ step: 0, group: "g", index, prompt: "p", response, tokens: [1] },

@@ -131,7 +131,7 @@ describe("children of a reward", linux, () => {
     const own = mkdtempSync(join(folder, "own-"));
     const child = fork(asker, [], { env: { ...process.env, TMPDIR: own }, stdio: "inherit" });
     try {
-      await until(() => runs(seconds), "the reward to start a program", 60_000);
+      await until(() => runs(seconds), "the reward to start a program");
     } finally {
       child.kill("SIGKILL");
     }

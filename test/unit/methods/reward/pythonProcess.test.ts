@@ -208,7 +208,7 @@ def compute_score(response, task):
       });
       const child = fork(asker, [], { stdio: "inherit" });
       try {
-        await until(() => runs(seconds), "the reward to start a program", 60_000);
+        await until(() => runs(seconds), "the reward to start a program");
       } finally {
         child.kill("SIGKILL");
       }
