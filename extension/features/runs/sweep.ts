@@ -3,7 +3,7 @@ import { workspace, type Disposable } from "vscode";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { runsList } from "../../../shared/protocol/protocol.ts";
 import { mostCompared } from "../../../shared/run/comparison.ts";
-import { execute, register } from "../../vscode/commands.ts";
+import { Nothing, execute, register } from "../../vscode/commands.ts";
 import type { CommandLine } from "../../vscode/commandLine.ts";
 import { runInTerminal } from "../../vscode/terminal.ts";
 import type { Stores } from "../connection/stores.ts";
@@ -32,9 +32,10 @@ export function registerSweepCommands(
       const [last] = (await session.ask(runsList, { where: ofFile, limit: 1 })).runs;
       const tag = last?.tags?.find((one) => one.startsWith("sweep:"));
       if (tag === undefined)
-        throw new UserError("No sweep of this config has run yet.", {
-          action: "Start it with Run Sweep above the config.",
-        });
+        throw new Nothing(
+          "No sweep of this config has run yet.",
+          "Start it with Run Sweep above the config.",
+        );
       const where = `tag == ${JSON.stringify(tag)}`;
       const { runs } = await session.ask(runsList, { where, limit: mostCompared });
       // A row that is a family of runs.
