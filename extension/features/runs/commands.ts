@@ -1,7 +1,7 @@
 /** What can be done with a run. */
 import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
-import { Uri, env, window, workspace, type Disposable } from "vscode";
+import { Uri, env, window, type Disposable } from "vscode";
 import { schemes, views } from "../../../shared/editor/contributions.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { metrics } from "../../../shared/metrics/metrics.ts";
@@ -21,7 +21,7 @@ import type { RunPanels } from "../panel/host.ts";
 import { pythonPath } from "../language/python.ts";
 import { openFolder } from "./openFolder.ts";
 import { configUri } from "./runFiles.ts";
-import { pickConfig, pickRun, pickRuns, type RunState } from "./pick.ts";
+import { pickConfig, savedConfig, pickRun, pickRuns, type RunState } from "./pick.ts";
 import { steered, type Steering } from "./rows.ts";
 import { pickSite } from "./sites.ts";
 
@@ -81,12 +81,9 @@ export function registerRunCommands({
   }
 
   async function start(word: unknown, title: string, site?: string): Promise<void> {
-    const uri = await pickConfig(word, title);
-    if (uri === undefined) return;
-    const document = workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
-    if (document?.isDirty === true && !(await document.save()))
-      throw new UserError("The config could not be saved, so no run was started.");
-    if (!(await mayStart(uri))) return;
+    const picked = await pickConfig(word, title);
+    const uri = picked && (await savedConfig(picked));
+    if (uri === undefined || !(await mayStart(uri))) return;
     const store = stores.ofFile(uri);
     // One key for one press: asking again after a lost answer must not start a second run.
     const key = randomUUID();

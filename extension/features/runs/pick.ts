@@ -61,6 +61,18 @@ export async function pickRuns(
   return run === undefined ? [] : [run];
 }
 
+/**
+ * The file of a config, with what is in the editor: a run reads files. One that has no file yet (made of a paper or of a
+ * trainer's file) gets one. Undefined: the person gave it no name.
+ */
+export async function savedConfig(uri: Uri): Promise<Uri | undefined> {
+  const document = workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
+  if (document?.isUntitled === true) return workspace.save(uri);
+  if (document?.isDirty === true && !(await document.save()))
+    throw new UserError("The config could not be saved, so no run was started.");
+  return uri;
+}
+
 /** The config that a command is about: a file, a row, the active editor's, or one that is picked. */
 export async function pickConfig(word: unknown, title: string): Promise<Uri | undefined> {
   if (word instanceof Uri) return word;
