@@ -1,8 +1,17 @@
 // One build script: a table of entry points. `node esbuild.mjs [--watch] [--production] [--outdir=dist]`
 import { build, context } from "esbuild";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { collectWorks, noticesText, tableWorks } from "./scripts/package/notices.mjs";
 
 const argv = process.argv.slice(2);
 const production = argv.includes("--production");
@@ -197,6 +206,21 @@ function carry() {
       });
 }
 
+/** What the licences of bundled and carried libraries ask for. A project that is exported takes one file along: with its own. */
+function writeNotices(metafiles) {
+  const modules = realpathSync("node_modules");
+  const title = (what) =>
+    `${what} Gradus ${version} holds these works of others, each under its own licence.`;
+  const works = [...collectWorks({ metafiles, carried, modules }), ...tableWorks(".")];
+  writeFileSync(`${dist}/THIRD_PARTY_NOTICES.txt`, noticesText(title("The package of"), works));
+  const service = `${dist}/service.mjs`;
+  const own = metafiles.filter(({ outputs }) =>
+    Object.keys(outputs).some((name) => basename(name) === basename(service)),
+  );
+  const text = noticesText(title("This file of"), collectWorks({ metafiles: own, modules }));
+  appendFileSync(service, `\n/*!\n${text.replaceAll("*/", "* /")}*/\n`);
+}
+
 if (import.meta.filename === process.argv[1] || process.argv[1]?.endsWith("esbuild.mjs")) {
   if (production) rmSync(dist, { recursive: true, force: true });
   if (argv.includes("--watch"))
@@ -204,7 +228,8 @@ if (import.meta.filename === process.argv[1] || process.argv[1]?.endsWith("esbui
   else {
     // Else the command would print what an earlier build has written.
     rmSync(`${dist}/gradus.schema.json`, { force: true });
-    await Promise.all(entries.map((entry) => build(entry)));
+    const built = await Promise.all(entries.map((entry) => build({ ...entry, metafile: true })));
+    writeNotices(built.map(({ metafile }) => metafile));
     if (production) carry();
     writeFileSync(`${dist}/gradus.schema.json`, schema());
     await writePages();

@@ -28,8 +28,22 @@ const fixesByCode: Readonly<Record<string, readonly string[]>> = {
   "node-path": ["Open Setting"],
 };
 
+/**
+ * There is nothing yet that a command could act on. That is no failure: a command that is offered before says what is
+ * missing and the next action, as information.
+ */
+export class Nothing extends UserError {
+  constructor(message: string, action = "") {
+    super(message, { action });
+  }
+}
+
 /** Shows a failure once, with where it is and what to do. */
 export async function show(error: unknown, where: string): Promise<void> {
+  if (error instanceof Nothing) {
+    await window.showInformationMessage(`${error.message} ${error.detail.action}`.trimEnd());
+    return;
+  }
   output().error(`${where}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   const action = error instanceof UserError ? error.detail.action : undefined;
   const file =

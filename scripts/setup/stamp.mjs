@@ -5,7 +5,15 @@ import { join } from "node:path";
 import { modulesOf, readJson, recordFile, sha256 } from "./places.mjs";
 
 /** What the bundle is made of. */
-export const bundleSources = ["esbuild.mjs", "package.json", "extension", "server", "shared", "webviews"];
+export const bundleSources = [
+  "esbuild.mjs",
+  "package.json",
+  "scripts/package",
+  "extension",
+  "server",
+  "shared",
+  "webviews",
+];
 
 /** Name, size and time of every file below: changes with any edit, removal or switch of branch; reads no contents. */
 export function fingerprint(root, names = bundleSources) {

@@ -125,7 +125,12 @@ const programFiles = (folder: string): ReadonlyMap<string, string> =>
 
 test("the tarball holds the program of the .vsix", () => {
   const [vsix, tarball] = [programFiles(unpacked()), programFiles(untarred())];
-  assert.ok(vsix.has(join("bin", "gradus")) && vsix.has(join("dist", "cli.mjs")));
+  for (const file of [
+    join("bin", "gradus"),
+    join("dist", "cli.mjs"),
+    join("dist", "THIRD_PARTY_NOTICES.txt"),
+  ])
+    assert.ok(vsix.has(file), file);
   assert.deepEqual(tarball, vsix);
 });
 

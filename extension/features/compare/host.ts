@@ -25,7 +25,7 @@ import { mostCompared, type Comparison } from "../../../shared/run/comparison.ts
 import { codeFiles, readSources } from "../../../shared/run/sources.ts";
 import { coalesce } from "../../vscode/coalesce.ts";
 import { dress, load, webviewOptions } from "../../vscode/webviewPanel.ts";
-import { execute, register, show } from "../../vscode/commands.ts";
+import { Nothing, execute, register, show } from "../../vscode/commands.ts";
 import type { DaemonSession } from "../connection/session.ts";
 import type { Stores } from "../connection/stores.ts";
 import { pickRuns } from "../runs/pick.ts";
@@ -81,8 +81,7 @@ export class ComparePanels implements Disposable, TextDocumentContentProvider {
   async #compare(word: unknown, more: unknown): Promise<void> {
     const runs = await this.#several(await pickRuns(this.stores, word, more, "Compare Runs"));
     if (runs === undefined) return;
-    if (runs.length < 2)
-      throw new UserError("There is only one run to compare.", { action: "Select two runs or more." });
+    if (runs.length < 2) throw new Nothing("There is only one run to compare.", "Start another one first.");
     if (runs.length > mostCompared)
       throw new UserError(`${runs.length} runs are too many to compare: ${mostCompared} at most.`, {
         action: "Filter the runs view first.",

@@ -8,10 +8,9 @@ import {
   type Disposable,
   type Uri,
 } from "vscode";
-import { UserError } from "../../../shared/lib/errors.ts";
 import { plural } from "../../../shared/lib/format.ts";
 import { printed, type CommandLine } from "../../vscode/commandLine.ts";
-import { register } from "../../vscode/commands.ts";
+import { Nothing, register } from "../../vscode/commands.ts";
 import { pickConfig } from "../runs/pick.ts";
 import { findConfigs } from "./find.ts";
 
@@ -60,9 +59,7 @@ function firstDiagnostics(uri: Uri): Promise<void> {
 async function create(commandLine: CommandLine): Promise<void> {
   const folders = workspace.workspaceFolders ?? [];
   if (folders.length === 0)
-    throw new UserError("No folder is open, so there is nowhere to put a config.", {
-      action: "Open a folder first.",
-    });
+    throw new Nothing("No folder is open, so there is nowhere to put a config.", "Open a folder first.");
   const folder =
     folders.length === 1
       ? folders[0]

@@ -4,6 +4,7 @@ import type { JudgeState } from "../../../shared/editor/judgePanel.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { rolloutsQuery } from "../../../shared/protocol/protocol.ts";
 import { scoreOf } from "../../../shared/rollouts/labels.ts";
+import { Nothing } from "../../vscode/commands.ts";
 import type { Asker } from "../connection/asker.ts";
 import type { Stores } from "../connection/stores.ts";
 import { pickRun } from "../runs/pick.ts";
@@ -43,9 +44,10 @@ async function pickTerm(source: Asker, run: string): Promise<string | undefined>
   );
   const terms = [...new Set(scored)];
   if (terms.length === 0)
-    throw new UserError("No rollout of this run has a score of a reward term.", {
-      action: "Choose a run that has trained: its rollouts list what each term gave.",
-    });
+    throw new Nothing(
+      "No rollout of this run has a score of a reward term.",
+      "Choose a run that has trained: its rollouts list what each term gave.",
+    );
   if (terms.length === 1) return terms[0];
   const title = "Label Rollouts for a Judge";
   return window.showQuickPick(terms, { title, placeHolder: "Which reward term is the judge?" });

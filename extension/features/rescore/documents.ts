@@ -10,11 +10,10 @@ import {
   type TextDocumentContentProvider,
 } from "vscode";
 import { schemes } from "../../../shared/editor/contributions.ts";
-import { UserError } from "../../../shared/lib/errors.ts";
 import { rescore, rescoreSweep } from "../../../shared/protocol/protocol.ts";
 import type { Rescored } from "../../../shared/rollouts/rescore.ts";
 import { coalesce } from "../../vscode/coalesce.ts";
-import { register } from "../../vscode/commands.ts";
+import { Nothing, register } from "../../vscode/commands.ts";
 import type { Stores } from "../connection/stores.ts";
 import { changedText, sweepTable, type Side } from "./document.ts";
 import type { ConfigsNaming } from "./naming.ts";
@@ -117,9 +116,10 @@ export class RescoreDocuments implements TextDocumentContentProvider, Disposable
   async #pickTerm(config: Uri): Promise<string | undefined> {
     const rescored = await this.#rescored(await workspace.openTextDocument(config));
     if (rescored === null)
-      throw new UserError("There are no rollouts to sweep a weight over.", {
-        action: "Fix the config's errors, or run it first.",
-      });
+      throw new Nothing(
+        "There are no rollouts to sweep a weight over.",
+        "Fix the config's errors, or run it first.",
+      );
     const terms = rescored.change.terms.map(({ term }) => term);
     return terms.length === 1 ? terms[0] : window.showQuickPick(terms, { title: "Term to Sweep" });
   }

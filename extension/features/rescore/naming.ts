@@ -62,7 +62,7 @@ const textOf = async (uri: Uri): Promise<string> =>
   new TextDecoder().decode(await workspace.fs.readFile(uri));
 
 /** Files that start a trainer, the first of them. */
-async function trainerLaunches(): Promise<readonly Uri[]> {
+export async function trainerLaunches(): Promise<readonly Uri[]> {
   const found: Uri[] = [];
   for (const uri of await findTrainerFiles()) {
     if (isTrainerText(await textOf(uri))) found.push(uri);

@@ -15,9 +15,9 @@ import {
   type TextDocument,
   type TextEditorDecorationType,
 } from "vscode";
-import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { messageOf } from "../../../shared/lib/errors.ts";
 import { rewardCoverage } from "../../../shared/protocol/protocol.ts";
-import { register } from "../../vscode/commands.ts";
+import { Nothing, register } from "../../vscode/commands.ts";
 import { output } from "../../vscode/output.ts";
 import type { Stores } from "../connection/stores.ts";
 import { edited } from "../rescore/documents.ts";
@@ -74,9 +74,10 @@ export class RewardCoverages implements Disposable {
   async #toggle(): Promise<void> {
     const document = window.activeTextEditor?.document;
     if (document === undefined || !mayBeReward(document))
-      throw new UserError("No reward function's file is active.", {
-        action: "Open the TypeScript, JavaScript or Python file of a reward first.",
-      });
+      throw new Nothing(
+        "No reward function's file is active.",
+        "Open the TypeScript, JavaScript or Python file of a reward first.",
+      );
     const key = document.uri.toString();
     if (this.#shown.delete(key)) return this.#draw(document);
     this.#shown.set(key, []);
@@ -114,9 +115,10 @@ export class RewardCoverages implements Disposable {
       const own = coverage?.files.find(({ file }) => file === document.fileName);
       if (coverage && own) return coveredLines(coverage, own);
     }
-    throw new UserError("No run of a config that names this file has recorded rollouts.", {
-      action: "Run a config that names it in `use` of a reward term first.",
-    });
+    throw new Nothing(
+      "No run of a config that names this file has recorded rollouts.",
+      "Run a config that names it in `use` of a reward term first.",
+    );
   }
 
   #show(document: TextDocument, lines: readonly CoveredLine[]): void {

@@ -1,6 +1,7 @@
 /** What can be done with a run. */
 import { randomUUID } from "node:crypto";
-import { Uri, env, window, workspace, type Disposable } from "vscode";
+import { statSync } from "node:fs";
+import { Uri, env, window, type Disposable } from "vscode";
 import { schemes, views } from "../../../shared/editor/contributions.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { metrics } from "../../../shared/metrics/metrics.ts";
@@ -14,12 +15,13 @@ import {
 import { chartOf } from "../../../shared/editor/runPanel.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
 import { isWatched } from "../../../shared/run/origin.ts";
-import { register } from "../../vscode/commands.ts";
+import { Nothing, register } from "../../vscode/commands.ts";
 import { withBar, type Stores } from "../connection/stores.ts";
 import type { RunPanels } from "../panel/host.ts";
 import { pythonPath } from "../language/python.ts";
 import { openFolder } from "./openFolder.ts";
-import { pickConfig, pickRun, pickRuns, type RunState } from "./pick.ts";
+import { configUri } from "./runFiles.ts";
+import { pickConfig, savedConfig, pickRun, pickRuns, type RunState } from "./pick.ts";
 import { steered, type Steering } from "./rows.ts";
 import { pickSite } from "./sites.ts";
 
@@ -79,12 +81,9 @@ export function registerRunCommands({
   }
 
   async function start(word: unknown, title: string, site?: string): Promise<void> {
-    const uri = await pickConfig(word, title);
-    if (uri === undefined) return;
-    const document = workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
-    if (document?.isDirty === true && !(await document.save()))
-      throw new UserError("The config could not be saved, so no run was started.");
-    if (!(await mayStart(uri))) return;
+    const picked = await pickConfig(word, title);
+    const uri = picked && (await savedConfig(picked));
+    if (uri === undefined || !(await mayStart(uri))) return;
     const store = stores.ofFile(uri);
     // One key for one press: asking again after a lost answer must not start a second run.
     const key = randomUUID();
@@ -142,9 +141,7 @@ export function registerRunCommands({
     const known = store?.runs.lastOf(uri.fsPath);
     const run = known ?? (await session.ask(configLens, { uri: uri.toString() })).lastRun;
     if (run === null)
-      throw new UserError("This config has not been run yet, so there is no chart.", {
-        action: "Run it first.",
-      });
+      throw new Nothing("This config has not been run yet, so there is no chart.", "Run it first.");
     panels.show(run.id, run.name, chartOf(name));
   }
 
@@ -155,9 +152,17 @@ export function registerRunCommands({
     await window.showTextDocument(uri, { preview: true });
   }
 
+  /** The file; where that is gone, what the run kept of it. */
   async function openConfig(word: unknown): Promise<void> {
     const run = await pickRun(stores, word, "Open Config of Run");
-    if (run !== undefined) await window.showTextDocument(Uri.file(run.file));
+    if (run === undefined) return;
+    const found = statSync(run.file, { throwIfNoEntry: false });
+    if (found?.isDirectory() === true)
+      throw new Nothing(
+        `${run.name} was imported without a config.`,
+        `Import it again with one: gradus runs import ${run.file} --config FILE.`,
+      );
+    await window.showTextDocument(found === undefined ? configUri(run.id, run.name) : Uri.file(run.file));
   }
 
   async function copyId(word: unknown): Promise<void> {
@@ -170,7 +175,7 @@ export function registerRunCommands({
     const asked = stores.all.filter(
       ({ path, feed }) => !feed.complete && (typeof word !== "string" || word === path),
     );
-    if (asked.length === 0) throw new UserError("All runs are shown.");
+    if (asked.length === 0) throw new Nothing("All runs are shown.");
     await withBar(views.runs, async () => {
       for (const store of asked) await store.feed.more(await stores.session(store));
     });

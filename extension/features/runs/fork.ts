@@ -1,19 +1,19 @@
 /** Fork from a step: the run's config next to the file in the diff editor, then a new run from the nearest checkpoint. */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { Uri, commands as editor, window, workspace, type Disposable, type QuickPickItem } from "vscode";
+import { Uri, commands as editor, window, type Disposable, type QuickPickItem } from "vscode";
 import { views } from "../../../shared/editor/contributions.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { formatBytes } from "../../../shared/lib/format.ts";
 import { runsFork, runsShow, type ResultOf, type RunSummary } from "../../../shared/protocol/protocol.ts";
-import { execute, register } from "../../vscode/commands.ts";
+import { Nothing, execute, register } from "../../vscode/commands.ts";
 import { setContext } from "../../vscode/context.ts";
 import { Emitter } from "../connection/emitter.ts";
 import { withBar, type Stores } from "../connection/stores.ts";
 import { pythonPath } from "../language/python.ts";
 import type { RunPanels } from "../panel/host.ts";
 import type { MayStart } from "./commands.ts";
-import { pickRun } from "./pick.ts";
+import { pickRun, savedConfig } from "./pick.ts";
 import { configUri } from "./runFiles.ts";
 
 /** A fork whose config is being edited. */
@@ -95,9 +95,10 @@ export class Forks implements Disposable {
         step,
       }));
     if (items.length === 0)
-      throw new UserError(`${run.name} has no checkpoint on disk, so nothing can be forked from it.`, {
-        action: "Set how often a run saves one: `checkpoint: { every, keep }`.",
-      });
+      throw new Nothing(
+        `${run.name} has no checkpoint on disk, so nothing can be forked from it.`,
+        "Set how often a run saves one: `checkpoint: { every, keep }`.",
+      );
     const title = `Fork ${run.name} from a Checkpoint`;
     return (await window.showQuickPick(items, { title }))?.step;
   }
@@ -105,13 +106,9 @@ export class Forks implements Disposable {
   async #launch(): Promise<void> {
     const pending = this.#pending;
     if (pending === undefined)
-      throw new UserError("No fork is being prepared.", {
-        action: "Choose Fork Run on a run or a checkpoint.",
-      });
+      throw new Nothing("No fork is being prepared.", "Choose Fork Run on a run or a checkpoint.");
     const { run, step, uri } = pending;
-    const document = workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
-    if (document?.isDirty === true && !(await document.save()))
-      throw new UserError("The config could not be saved, so no run was started.");
+    await savedConfig(uri);
     // Declined, it stays prepared: the config may be edited further.
     if (!(await this.mayStart(uri))) return;
     const session = await this.stores.session(this.stores.ofRun(run.id));

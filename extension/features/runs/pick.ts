@@ -3,6 +3,7 @@ import { Uri, window, workspace, type QuickPickItem } from "vscode";
 import { language } from "../../../shared/editor/contributions.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
+import { Nothing } from "../../vscode/commands.ts";
 import { stateWord } from "../../../shared/run/origin.ts";
 import { findConfigs } from "../configs/find.ts";
 import type { Stores } from "../connection/stores.ts";
@@ -29,9 +30,9 @@ export async function pickRun(
   }
   const runs = stores.runs.filter((run) => states?.includes(stateWord(run)) ?? true);
   if (runs.length === 0)
-    throw new UserError(
+    throw new Nothing(
       stores.runs.length === 0 ? "There are no runs yet." : "No run is in a state for that.",
-      { action: "Start one with ▶ Run above a config." },
+      "Start one with ▶ Run above a config.",
     );
   if (runs.length === 1) return runs[0];
   const items = runs.map((run): QuickPickItem & { run: RunSummary } => ({
@@ -60,6 +61,18 @@ export async function pickRuns(
   return run === undefined ? [] : [run];
 }
 
+/**
+ * The file of a config, with what is in the editor: a run reads files. One that has no file yet (made of a paper or of a
+ * trainer's file) gets one. Undefined: the person gave it no name.
+ */
+export async function savedConfig(uri: Uri): Promise<Uri | undefined> {
+  const document = workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
+  if (document?.isUntitled === true) return workspace.save(uri);
+  if (document?.isDirty === true && !(await document.save()))
+    throw new UserError("The config could not be saved, so no run was started.");
+  return uri;
+}
+
 /** The config that a command is about: a file, a row, the active editor's, or one that is picked. */
 export async function pickConfig(word: unknown, title: string): Promise<Uri | undefined> {
   if (word instanceof Uri) return word;
@@ -68,9 +81,10 @@ export async function pickConfig(word: unknown, title: string): Promise<Uri | un
   if (active?.languageId === language.id) return active.uri;
   const configs = await findConfigs();
   if (configs.length === 0)
-    throw new UserError("No config (*.gradus.yaml) was found in this workspace.", {
-      action: "Create one with Gradus: Create Config.",
-    });
+    throw new Nothing(
+      "No config (*.gradus.yaml) was found in this workspace.",
+      "Create one with Gradus: Create Config.",
+    );
   if (configs.length === 1) return configs[0];
   const items = configs.map((uri) => ({ label: workspace.asRelativePath(uri), uri }));
   return (await window.showQuickPick(items, { title }))?.uri;

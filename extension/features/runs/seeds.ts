@@ -2,19 +2,19 @@
 import { randomUUID } from "node:crypto";
 import { window, workspace, type Disposable, type Uri } from "vscode";
 import { views } from "../../../shared/editor/contributions.ts";
-import { UserError } from "../../../shared/lib/errors.ts";
 import { runsStart } from "../../../shared/protocol/protocol.ts";
 import { register } from "../../vscode/commands.ts";
 import { withBar, type Stores } from "../connection/stores.ts";
 import { pythonPath } from "../language/python.ts";
 import type { MayStart } from "./commands.ts";
-import { pickConfig } from "./pick.ts";
+import { pickConfig, savedConfig } from "./pick.ts";
 
 const usual = 3;
 
 export function registerSeedsCommand(stores: Stores, mayStart: MayStart): Disposable {
   return register("runSeeds", async (word) => {
-    const uri = await pickConfig(word, "Start Runs over Seeds");
+    const picked = await pickConfig(word, "Start Runs over Seeds");
+    const uri = picked && (await savedConfig(picked));
     if (uri === undefined) return;
     const first = await firstSeed(uri);
     const text = await window.showInputBox({
@@ -39,10 +39,8 @@ function seedsIn(text: string): readonly number[] | undefined {
   return seeds.every(Number.isSafeInteger) ? [...new Set(seeds)] : undefined;
 }
 
-/** The seed that the config writes at its top level, else 1; what is unsaved is saved, since runs read the file. */
+/** The seed that the config writes at its top level, else 1. */
 async function firstSeed(uri: Uri): Promise<number> {
   const document = await workspace.openTextDocument(uri);
-  if (document.isDirty && !(await document.save()))
-    throw new UserError("The config could not be saved, so no run was started.");
   return Number(/^seed:\s*(\d+)/m.exec(document.getText())?.[1] ?? 1);
 }

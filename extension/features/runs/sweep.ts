@@ -1,14 +1,13 @@
 /** The sweep of a config: run by the command line, and its runs compared. */
-import { workspace, type Disposable } from "vscode";
-import { UserError } from "../../../shared/lib/errors.ts";
+import type { Disposable } from "vscode";
 import { runsList } from "../../../shared/protocol/protocol.ts";
 import { mostCompared } from "../../../shared/run/comparison.ts";
-import { execute, register } from "../../vscode/commands.ts";
+import { Nothing, execute, register } from "../../vscode/commands.ts";
 import type { CommandLine } from "../../vscode/commandLine.ts";
 import { runInTerminal } from "../../vscode/terminal.ts";
 import type { Stores } from "../connection/stores.ts";
 import type { MayStart } from "./commands.ts";
-import { pickConfig } from "./pick.ts";
+import { pickConfig, savedConfig } from "./pick.ts";
 
 export function registerSweepCommands(
   stores: Stores,
@@ -17,12 +16,10 @@ export function registerSweepCommands(
 ): readonly Disposable[] {
   return [
     register("runSweep", async (word) => {
-      const uri = await pickConfig(word, "Run Sweep");
-      if (uri === undefined) return;
-      const document = await workspace.openTextDocument(uri);
-      if (document.isDirty && !(await document.save()))
-        throw new UserError("The config could not be saved, so no run was started.");
-      if (await mayStart(uri)) runInTerminal(commandLine(), ["run", uri.fsPath], "Sweep");
+      const picked = await pickConfig(word, "Run Sweep");
+      const uri = picked && (await savedConfig(picked));
+      if (uri !== undefined && (await mayStart(uri)))
+        runInTerminal(commandLine(), ["run", uri.fsPath], "Sweep");
     }),
     register("runCompareSweep", async (word) => {
       const uri = await pickConfig(word, "Compare Runs of Sweep");
@@ -32,9 +29,10 @@ export function registerSweepCommands(
       const [last] = (await session.ask(runsList, { where: ofFile, limit: 1 })).runs;
       const tag = last?.tags?.find((one) => one.startsWith("sweep:"));
       if (tag === undefined)
-        throw new UserError("No sweep of this config has run yet.", {
-          action: "Start it with Run Sweep above the config.",
-        });
+        throw new Nothing(
+          "No sweep of this config has run yet.",
+          "Start it with Run Sweep above the config.",
+        );
       const where = `tag == ${JSON.stringify(tag)}`;
       const { runs } = await session.ask(runsList, { where, limit: mostCompared });
       // A row that is a family of runs.

@@ -8,6 +8,7 @@ import {
   TreeItem,
   TreeItemCollapsibleState,
   Uri,
+  workspace,
   type TreeDataProvider,
 } from "vscode";
 import { commands } from "../../../shared/editor/contributions.ts";
@@ -184,6 +185,12 @@ function moreItem({ path, feed }: Store): TreeItem {
   return item;
 }
 
+/** The system's own file manager is another machine's where the editor is remote or in a browser. */
+const revealing = (uri: Uri): TreeItem["command"] =>
+  workspace.getWorkspaceFolder(uri) === undefined
+    ? undefined
+    : { command: "revealInExplorer", title: "Reveal Checkpoint", arguments: [uri] };
+
 function commandOf(node: RunNode): TreeItem["command"] {
   switch (node.kind) {
     case "run":
@@ -191,7 +198,7 @@ function commandOf(node: RunNode): TreeItem["command"] {
     case "step":
       return { command: commands.rolloutsOpen, title: "Open Rollouts", arguments: [node.run, node.step] };
     case "checkpoint":
-      return { command: "revealFileInOS", title: "Reveal Checkpoint", arguments: [Uri.file(node.path)] };
+      return revealing(Uri.file(node.path));
     default:
       return undefined;
   }

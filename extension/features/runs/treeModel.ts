@@ -139,6 +139,10 @@ const labelOf = ({ name, label, parent }: RunSummary): string =>
     ? (label ?? name)
     : `from step ${parent.step}${label === undefined ? "" : ` · ${label}`}`;
 
+/** Which commands there are: a run of another trainer has no checkpoint of ours, and only one that we started resumes. */
+const originWord = (origin: RunSummary["origin"]): string =>
+  origin === undefined ? "" : origin.site?.engine === undefined ? ".imported" : ".far";
+
 function runRow({ run, spark = [] }: RunNode & { readonly kind: "run" }, now: number): TreeRow {
   const { icon, color, word } = lookOf(run);
   const label = labelOf(run);
@@ -161,7 +165,7 @@ function runRow({ run, spark = [] }: RunNode & { readonly kind: "run" }, now: nu
     description: `${course}${said(shown).join(" · ")}`,
     icon: finished ? "git-branch" : icon,
     color,
-    context: `run.${stateWord(run)}${run.pinned === true ? ".pinned" : ""}${run.archived === true ? ".archived" : ""}`,
+    context: `run.${stateWord(run)}${originWord(run.origin)}${run.pinned === true ? ".pinned" : ""}${run.archived === true ? ".archived" : ""}`,
     expands: true,
     spoken: `${run.name}${label === run.name ? "" : `, ${label}`}, ${word}, ${said(short).join(", ")}`,
   };

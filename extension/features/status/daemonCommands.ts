@@ -1,10 +1,11 @@
 /** The daemon made visible: how it is, start, stop, restart, its log. */
+import { existsSync } from "node:fs";
 import { Uri, window, type Disposable } from "vscode";
 import { daemonLog } from "../../../shared/daemon/connect.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { formatAge, plural } from "../../../shared/lib/format.ts";
 import { daemonShutdown, daemonStatus } from "../../../shared/protocol/protocol.ts";
-import { execute, register } from "../../vscode/commands.ts";
+import { Nothing, execute, register } from "../../vscode/commands.ts";
 import { output } from "../../vscode/output.ts";
 import type { Store, Stores } from "../connection/stores.ts";
 
@@ -32,10 +33,7 @@ export function registerDaemonCommands(stores: Stores): readonly Disposable[] {
         if (await stop(store)) await stores.session(store);
       }),
     ),
-    register(
-      "daemonLog",
-      withStore(async (store) => void (await window.showTextDocument(Uri.file(daemonLog(store.path))))),
-    ),
+    register("daemonLog", withStore(openLog)),
     register("outputShow", () => output().show()),
   ];
 }
@@ -56,6 +54,13 @@ async function pickStore(stores: Stores): Promise<Store | undefined> {
     store,
   }));
   return (await window.showQuickPick(items, { title: "Store" }))?.store;
+}
+
+async function openLog({ path }: Store): Promise<void> {
+  const log = daemonLog(path);
+  if (!existsSync(log))
+    throw new Nothing("No daemon has been started here, so there is no log.", "See Gradus: Show Output.");
+  await window.showTextDocument(Uri.file(log));
 }
 
 async function showStatus(stores: Stores, store: Store): Promise<void> {

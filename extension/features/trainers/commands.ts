@@ -4,7 +4,8 @@ import { language } from "../../../shared/editor/contributions.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { trainerIn, trainerNames } from "../../../shared/editor/trainers.ts";
 import { printed, type CommandLine } from "../../vscode/commandLine.ts";
-import { register } from "../../vscode/commands.ts";
+import { trainerLaunches } from "../rescore/naming.ts";
+import { Nothing, register } from "../../vscode/commands.ts";
 
 export function registerTrainerCommands(commandLine: () => CommandLine): readonly Disposable[] {
   return [
@@ -18,15 +19,20 @@ const trainerOf = (document: TextDocument): string | undefined => {
   return trainer === undefined ? undefined : trainerNames[trainer];
 };
 
-/** The active one, else one of those that are open. */
+/** The active one, else one of those that are open, else of the workspace: the one that was seen may be closed by now. */
 async function pickLaunch(title: string): Promise<TextDocument | undefined> {
   const active = window.activeTextEditor?.document;
   if (active !== undefined && trainerOf(active) !== undefined) return active;
-  const open = workspace.textDocuments.filter((document) => trainerOf(document) !== undefined);
+  const seen = workspace.textDocuments.filter((document) => trainerOf(document) !== undefined);
+  const open =
+    seen.length > 0
+      ? seen
+      : await Promise.all((await trainerLaunches()).map((uri) => workspace.openTextDocument(uri)));
   if (open.length === 0)
-    throw new UserError("No open file starts verl, TRL or OpenRLHF.", {
-      action: "Open the launch script, the YAML or the Python file first.",
-    });
+    throw new Nothing(
+      "No file of this workspace starts verl, TRL or OpenRLHF.",
+      "Open the launch script, the YAML or the Python file first.",
+    );
   if (open.length === 1) return open[0];
   const items = open.map((document) => ({
     label: workspace.asRelativePath(document.uri),

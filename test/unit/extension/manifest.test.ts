@@ -13,7 +13,7 @@ import {
 } from "../../../shared/editor/contributions.ts";
 
 const themes = ["dark", "light", "hc", "hcLight"] as const;
-const item = z.object({ command: z.string(), when: z.string().optional(), group: z.string() });
+const item = z.object({ command: z.string(), when: z.string().optional(), group: z.string().optional() });
 const manifestShape = z.object({
   activationEvents: z.array(z.string()),
   contributes: z.object({
@@ -187,6 +187,8 @@ test("every context key of a condition is one that the editor or this extension 
     "resourceFilename",
     "resourceScheme",
     "explorerResourceIsFolder",
+    // No key: what is never shown.
+    "false",
   ];
   const conditions = [
     ...Object.values(contributes.menus).flatMap((items) => items.flatMap(({ when }) => when ?? [])),

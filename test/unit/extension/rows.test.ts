@@ -42,7 +42,7 @@ test("a run that another program trains is watched: its row offers neither Stop 
   const origin = { trainer: "verl", folder: "/w/out" } as const;
   const run = { ...summary("w"), origin: origin as never, status: "running" as const, step: 84, steps: 1 };
   const row = rowFor({ kind: "run", run }, Date.parse("2026-11-21T18:00:00.000Z"));
-  assert.deepEqual([row.icon, row.context], ["eye", "run.watching"]);
+  assert.deepEqual([row.icon, row.context], ["eye", "run.watching.imported"]);
   assert.match(row.description, /^step 84 · watching/);
   const silent = { ...run, headline: {} };
   assert.equal(statusText([silent]), "$(eye) 1 watched · step 84", "it is no run of this machine's");

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 
 /** What `vsce ls` would ship. */
 const shipped: readonly string[] = execFileSync(
@@ -32,6 +33,7 @@ test("bundles, presets and examples are shipped without maps, stores or tests", 
   for (const needed of [
     "dist/extension.js",
     "dist/cli.mjs",
+    "dist/THIRD_PARTY_NOTICES.txt",
     "dist/gradus.schema.json",
     "dist/docs/rules/band.md",
     "dist/docs/methods/sampler.md",
@@ -41,7 +43,7 @@ test("bundles, presets and examples are shipped without maps, stores or tests", 
   ])
     assert.ok(shipped.includes(needed), `${needed} is missing`);
   const allowed = {
-    dist: /\.(js|mjs|css|py|ttf|woff2)$|gradus\.schema\.json$|^dist\/docs\/((rules|methods)\/)?[\w-]+\.md$/,
+    dist: /\.(js|mjs|css|py|sh|ttf|woff2)$|THIRD_PARTY_NOTICES\.txt$|gradus\.schema\.json$|^dist\/docs\/((rules|methods)\/)?[\w-]+\.md$/,
     presets: /\.(yaml|md)$/,
     examples:
       /^examples\/([^/.]+\.md|[^/.]+\/[^/]+\.(yaml|md|ts|py|jsonl)|[^/.]+\/(rewards|data)\/[^/]+\.(ts|py|jsonl))$/,
@@ -52,6 +54,28 @@ test("bundles, presets and examples are shipped without maps, stores or tests", 
       inFolders(shipped, folder).filter((file) => !pattern.test(file)),
       [],
     );
+});
+
+test("everything that the build makes is shipped", async () => {
+  interface Entry {
+    readonly entryPoints: Record<string, string>;
+    readonly outdir: string;
+    readonly outExtension?: Record<string, string>;
+  }
+  const { entries }: { entries: readonly Entry[] } = await import(
+    pathToFileURL(join(process.cwd(), "esbuild.mjs")).href
+  );
+  const made = entries.flatMap(({ entryPoints, outdir, outExtension }) =>
+    Object.entries(entryPoints).map(([name, source]) => {
+      const extension = extname(source) === ".ts" ? ".js" : extname(source);
+      return `${outdir}/${name}${outExtension?.[extension] ?? extension}`;
+    }),
+  );
+  assert.deepEqual(
+    made.filter((file) => !shipped.includes(file)),
+    [],
+    "add it to `files` in package.json",
+  );
 });
 
 test("every script that set-up imports is shipped", () => {

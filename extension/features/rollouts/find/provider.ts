@@ -14,7 +14,6 @@ import {
   type Uri,
 } from "vscode";
 import { commands, schemes } from "../../../../shared/editor/contributions.ts";
-import { UserError } from "../../../../shared/lib/errors.ts";
 import {
   evaluationsQuery,
   groupsQuery,
@@ -24,7 +23,7 @@ import {
 } from "../../../../shared/protocol/protocol.ts";
 import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { taskHistory, type TaskStep } from "../../../../shared/rollouts/taskHistory.ts";
-import { register } from "../../../vscode/commands.ts";
+import { Nothing, register } from "../../../vscode/commands.ts";
 import type { Asker } from "../../connection/asker.ts";
 import type { Stores } from "../../connection/stores.ts";
 import { pickRun } from "../../runs/pick.ts";
@@ -188,9 +187,7 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
     const uri = window.activeTextEditor?.document.uri;
     const address = uri?.scheme === schemes.rolloutList ? listOf(uri) : undefined;
     if (address?.kind !== "found")
-      throw new UserError("No list of rollouts is open.", {
-        action: "Find some first: Gradus: Find Rollouts.",
-      });
+      throw new Nothing("No list of rollouts is open.", "Find some first: Gradus: Find Rollouts.");
     const sort = await askSort(address.sort);
     if (sort !== undefined) await this.#show({ ...address, sort });
   }
@@ -202,9 +199,10 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
     const { run, rollout } = await this.documents().named(word);
     const task = rollout.task?.id;
     if (task === undefined)
-      throw new UserError("This rollout's log does not say which task it is of.", {
-        action: 'Find rollouts of one prompt instead: Gradus: Find Rollouts, prompt contains "…".',
-      });
+      throw new Nothing(
+        "This rollout's log does not say which task it is of.",
+        'Find rollouts of one prompt instead: Gradus: Find Rollouts, prompt contains "…".',
+      );
     await this.#show({ kind: "task", run, task });
   }
 
@@ -214,9 +212,10 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
     const steps = (active && this.#surface.of(active)?.steps) ?? [];
     const address = active && active.uri.scheme === schemes.rolloutList ? listOf(active.uri) : undefined;
     if (address === undefined || steps.length < 2)
-      throw new UserError("There are no two steps to compare.", {
-        action: "Follow a task that several steps have drawn: Gradus: Follow Task.",
-      });
+      throw new Nothing(
+        "There are no two steps to compare.",
+        "Follow a task that several steps have drawn: Gradus: Follow Task.",
+      );
     const given = typeof word === "number" ? word : undefined;
     const second =
       given ??
@@ -247,9 +246,10 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
       best === undefined ? undefined : rolloutUri({ run, ...placeOf(best) }, this.stores.nameOf(run));
     const [left, right] = [uri(earlier), uri(later)];
     if (left === undefined || right === undefined)
-      throw new UserError("One of the two steps has no rollout with a reward.", {
-        action: "Choose other steps: Diff Two Steps….",
-      });
+      throw new Nothing(
+        "One of the two steps has no rollout with a reward.",
+        "Choose other steps: Diff Two Steps….",
+      );
     const title = `${this.stores.nameOf(run)} · best of steps ${earlier.step} ↔ ${later.step}`;
     await editor.executeCommand("vscode.diff", left, right, title, { preview: true });
   }

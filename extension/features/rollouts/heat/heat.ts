@@ -14,11 +14,11 @@ import {
   type Uri,
 } from "vscode";
 import { commands, schemes } from "../../../../shared/editor/contributions.ts";
-import { UserError, messageOf } from "../../../../shared/lib/errors.ts";
+import { messageOf } from "../../../../shared/lib/errors.ts";
 import { formatCount, formatNumber, plural } from "../../../../shared/lib/format.ts";
 import { rolloutsTokens } from "../../../../shared/protocol/protocol.ts";
 import { tokenChannels, type TokenChannel } from "../../../../shared/rollouts/tokenChannels.ts";
-import { register } from "../../../vscode/commands.ts";
+import { Nothing, register } from "../../../vscode/commands.ts";
 import { output } from "../../../vscode/output.ts";
 import type { Stores } from "../../connection/stores.ts";
 import type { RolloutDocuments, Shown } from "../one/provider.ts";
@@ -104,14 +104,13 @@ export class TokenHeat implements Disposable {
     const editor = window.activeTextEditor;
     const shown = editor && this.documents.of(editor.document);
     if (editor === undefined || shown === undefined)
-      throw new UserError("No rollout is open.", {
-        action: "Open one: Gradus: Open Rollouts, then its number.",
-      });
+      throw new Nothing("No rollout is open.", "Open one: Gradus: Open Rollouts, then its number.");
     const map = await this.#map(editor.document.uri, shown);
     if (map.total === 0 || map.reason !== null)
-      throw new UserError(map.reason ?? "The rollout has no tokens.", {
-        action: "Rollouts that Gradus records have them; of other trainers see docs/rollouts.md.",
-      });
+      throw new Nothing(
+        map.reason ?? "The rollout has no tokens.",
+        "Rollouts that Gradus records have them; of other trainers see docs/rollouts.md.",
+      );
     return { shown, map, editor };
   }
 

@@ -15,7 +15,7 @@ import { commands, schemes } from "../../../../shared/editor/contributions.ts";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { groupsQuery, rolloutsQuery } from "../../../../shared/protocol/protocol.ts";
 import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
-import { register } from "../../../vscode/commands.ts";
+import { Nothing, register } from "../../../vscode/commands.ts";
 import type { Stores } from "../../connection/stores.ts";
 import { inGroup, rolloutIn, rolloutOf, rolloutUri, type RolloutAddress } from "../address.ts";
 import { columnBesidePanel, commandLink } from "../provider.ts";
@@ -96,9 +96,10 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
     ]);
     const rollout = rollouts.find((one) => one.index === index);
     if (rollout === undefined)
-      throw new UserError(`Step ${step} of this run has no rollout ${index} in group ${group}.`, {
-        action: "Open the step's rollouts: Gradus: Open Rollouts.",
-      });
+      throw new Nothing(
+        `Step ${step} of this run has no rollout ${index} in group ${group}.`,
+        "Open the step's rollouts: Gradus: Open Rollouts.",
+      );
     return {
       rollout,
       siblings: rollouts.toSorted((a, b) => a.index - b.index),
@@ -110,9 +111,10 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
   async #open(word: unknown): Promise<void> {
     const address = rolloutIn(word) ?? this.listed();
     if (address === undefined)
-      throw new UserError("The cursor is in no rollout.", {
-        action: "Put it into one of a step's rollouts (Gradus: Open Rollouts).",
-      });
+      throw new Nothing(
+        "The cursor is in no rollout.",
+        "Put it into one of a step's rollouts (Gradus: Open Rollouts).",
+      );
     await window.showTextDocument(this.#uri(address), { preview: true, viewColumn: columnBesidePanel() });
   }
 
@@ -120,9 +122,7 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
   async #diff(word: unknown, index: unknown): Promise<void> {
     const address = rolloutIn(word) ?? rolloutIn(window.activeTextEditor?.document.uri);
     if (address === undefined)
-      throw new UserError("No rollout is open.", {
-        action: "Open one first: click its number in a step's rollouts.",
-      });
+      throw new Nothing("No rollout is open.", "Open one first: click its number in a step's rollouts.");
     const other = typeof index === "number" ? index : await this.#pickSibling(address);
     if (other === undefined) return;
     await editor.executeCommand(
@@ -138,7 +138,7 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
     const { siblings } = await this.#ask(address);
     const items = siblingItems(siblings, address.index);
     if (items.length === 0)
-      throw new UserError("This rollout is alone in its group.", { action: "Open one of a larger group." });
+      throw new Nothing("This rollout is alone in its group.", "Open one of a larger group.");
     const title = `Diff Rollout ${address.index} With`;
     return (await window.showQuickPick(items, { title, matchOnDescription: true, matchOnDetail: true }))
       ?.index;
