@@ -5,7 +5,7 @@
 import { execFile, type ExecFileException } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, statfsSync } from "node:fs";
 import { dirname, join, parse, resolve } from "node:path";
-import { messageOf } from "../../../shared/lib/errors.ts";
+import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import type { WasmConstructor } from "../../store/drivers/wasmDriver.ts";
 import {
   carriedVersion,
@@ -42,6 +42,13 @@ const optional = (name: string, detail: string, fix: string): Check => ({
   fix,
 });
 
+/** What could not be looked at; a program of the folder that is not started without trust is not missing. */
+export function unseen(name: string, error: unknown): Check {
+  if (!(error instanceof UserError)) throw error;
+  const { code, action = "gradus validate" } = error.detail;
+  return (code === "untrusted" ? optional : missing)(name, messageOf(error), action);
+}
+
 interface Outcome {
   readonly status: number;
   readonly stdout: string;
@@ -52,7 +59,8 @@ interface Outcome {
 export function run(command: string, args: readonly string[], timeout = 60_000): Promise<Outcome> {
   return new Promise((done) => {
     const options = {
-      cwd: existsSync(nativeRoot()) ? nativeRoot() : undefined,
+      // Never the current folder: `python3 -m pip` would run a `pip.py` there.
+      cwd: existsSync(nativeRoot()) ? nativeRoot() : parse(process.cwd()).root,
       timeout,
       env: { ...process.env, TF_CPP_MIN_LOG_LEVEL: "2" },
     };
