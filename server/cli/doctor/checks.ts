@@ -5,6 +5,7 @@
 import { execFile, type ExecFileException } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, statfsSync } from "node:fs";
 import { dirname, join, parse, resolve } from "node:path";
+import { refuseOthers } from "../../../shared/daemon/ownership.ts";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import type { WasmConstructor } from "../../store/drivers/wasmDriver.ts";
 import {
@@ -253,10 +254,19 @@ export function checkData(): Check {
   }
 }
 
+function ownStore(store: string): Check {
+  try {
+    refuseOthers(store, "store");
+    return ok("store", store);
+  } catch (error) {
+    return unseen("store", error);
+  }
+}
+
 /** The store that commands started in `folder` would use: the nearest folder above that has one. */
 export function checkStore(folder: string): Check {
   for (let at = resolve(folder); ; at = dirname(at)) {
-    if (existsSync(join(at, ".gradus"))) return ok("store", join(at, ".gradus"));
+    if (existsSync(join(at, ".gradus"))) return ownStore(join(at, ".gradus"));
     if (at === parse(at).root)
       return ok("store", `none yet; the first run makes ${join(resolve(folder), ".gradus")}`);
   }

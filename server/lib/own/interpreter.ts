@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, parse, resolve } from "node:path";
+import { refuseOthers } from "../../../shared/daemon/ownership.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { admit } from "./withheld.ts";
 
@@ -63,6 +64,7 @@ function ofUv(folders: readonly string[], environment: NodeJS.ProcessEnv): strin
   if (project === undefined || uv === undefined) return undefined;
   // It starts the interpreters that the project holds or names, to look at them.
   admit("The Python that uv finds", project);
+  refuseOthers(project, "project of uv");
   try {
     const path = execFileSync(uv, ["python", "find", "--project", project], {
       encoding: "utf8",
@@ -107,7 +109,7 @@ export function interpreterFor(asked: Asked): Interpreter {
   const active = environment["VIRTUAL_ENV"];
   const places: (() => Interpreter | undefined)[] = [
     () => (active ? found(inside(active), "VIRTUAL_ENV") : undefined),
-    ...folders.map((folder) => () => ofFolder(found(inside(join(folder, ".venv")), join(folder, ".venv")))),
+    ...folders.map((folder) => () => ofEnvironment(join(folder, ".venv"))),
     () => found(ofUv(folders, environment), "uv"),
     () => found(onPath("python3", environment), "PATH"),
     () => found(onPath("python", environment), "PATH"),
@@ -126,6 +128,12 @@ const found = (path: string | undefined, from: string): Interpreter | undefined 
 /** An interpreter that the folder holds or names, not the user. @throws UserError where its programs are withheld */
 function ofFolder<I extends Interpreter | undefined>(interpreter: I): I {
   if (interpreter !== undefined) admit(`The Python ${interpreter.path}`, interpreter.path);
+  return interpreter;
+}
+
+function ofEnvironment(environment: string): Interpreter | undefined {
+  const interpreter = ofFolder(found(inside(environment), environment));
+  if (interpreter !== undefined) refuseOthers(environment, "virtual environment");
   return interpreter;
 }
 
