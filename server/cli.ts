@@ -3,6 +3,8 @@ import module from "node:module";
 import { Command as Program, CommanderError, Help, type Option } from "commander";
 import { exit, type Command } from "./cli/command.ts";
 import { sayFailure } from "./cli/text/failure.ts";
+import { holdTo, starts } from "./cli/trust.ts";
+import { leaveOutRelativePath } from "./lib/own/withheld.ts";
 import summaries from "./cli/summaries.json" with { type: "json" };
 
 declare const GRADUS_VERSION: string;
@@ -11,7 +13,7 @@ declare const GRADUS_VERSION: string;
 (module as { enableCompileCache?: () => unknown }).enableCompileCache?.();
 
 /** Loaded when called: `gradus validate` reads neither the store nor the engine. */
-const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = {
+const commands: Readonly<Record<keyof typeof starts, () => Promise<{ command: Command }>>> = {
   init: () => import("./cli/init.ts"),
   run: () => import("./cli/run.ts"),
   validate: () => import("./cli/validate/index.ts"),
@@ -69,12 +71,15 @@ async function main(argv: readonly string[]): Promise<void> {
   const wanted = first === "help" ? second : first;
   const words = first === "help" ? ["--help"] : argv.slice(argv.indexOf(wanted ?? "") + 1);
   leaveQuietly(wanted, second);
+  leaveOutRelativePath();
   for (const [name, load] of Object.entries(commands)) {
     const sub = program
       .command(name, { hidden: summary[name] === undefined })
       .description(summary[name] ?? "started by the daemon or by another command")
       .exitOverride();
-    if (name === wanted) await (await load()).command.configure(sub, words);
+    if (name !== wanted) continue;
+    await (await load()).command.configure(sub, words);
+    sub.hook("preAction", (_, action) => holdTo(name as keyof typeof starts, action.opts()));
   }
   await program.parseAsync(argv, { from: "user" });
 }

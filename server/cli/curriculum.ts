@@ -100,6 +100,10 @@ export const command: Command = {
       .option("--seeds <n>", "with --simulate: learners in each world", whole, 10)
       .option("--steps <n>", "with --simulate: steps; default: the first rl stage's, at most 200", whole)
       .option("--set <path=value>", "overrides a value of the config", collect, [])
+      .option(
+        "--trust-workspace",
+        "let it start the Python that the config or its folder names, for tasks that Python makes",
+      )
       .option("--json", "one JSON object per step, or per world")
       .action(run);
   },

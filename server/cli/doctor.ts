@@ -97,6 +97,10 @@ export const command: Command = {
         "[config]",
         "also predicts how much memory a run of this config needs, and looks at the Python of its rewards; of a model (a folder or a .gguf file): its context, and what its chat template does over turns",
       )
+      .option(
+        "--trust-workspace",
+        "start the Pythons that the config or its folder names, to look at their packages",
+      )
       .option("--json", "one JSON value: {ok, backend, node, checks}")
       .action((config: string | undefined, { json }: { json?: boolean }) => examine(json === true, config)),
 };

@@ -34,6 +34,10 @@ export const command: Command = {
       .option("--set <path=value>", "override a value of the config", collect, [])
       .option("--python <command>", "the Python that trains", "python3")
       .option("--launch <words>", "what is put before train.py, e.g. `accelerate launch --num_processes 8`")
+      .option(
+        "--trust-workspace",
+        "let it start the Python that the config or its folder names, for tasks that Python makes",
+      )
       .option("--json", 'one JSON value: {"folder", "engine", "files", "missing", "needs"}')
       .action((file: string, options: Options) => run(file, options));
   },

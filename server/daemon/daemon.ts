@@ -14,6 +14,7 @@ import {
   type Discovery,
 } from "../../shared/daemon/discovery.ts";
 import { takeLock, type Lock } from "../../shared/daemon/lock.ts";
+import { refuseOthers } from "../../shared/daemon/ownership.ts";
 import { ownIdentity } from "../../shared/daemon/process.ts";
 import { runtimeFolder, runtimePaths, type RuntimePaths } from "../../shared/daemon/runtime.ts";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
@@ -63,6 +64,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 
 function prepare(store: string): RuntimePaths {
   makeStore(store);
+  refuseOthers(store, "store");
   return runtimePaths(store);
 }
 

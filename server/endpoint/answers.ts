@@ -3,6 +3,7 @@ import type { Sample } from "../core/policy.ts";
 import type { ToolSpec } from "../core/slots/tool.ts";
 import type { PolicyTokenizer } from "../engine/tokenizers/types.ts";
 import { AnswerStream, said, textOf, type Call } from "./answerText.ts";
+import type { Share } from "./bounds.ts";
 import { Refusal } from "./errors.ts";
 import { goingOn } from "./goingOn.ts";
 import type { Captured, Sessions } from "./sessions.ts";
@@ -49,6 +50,8 @@ export interface Caller {
   readonly signal: AbortSignal;
   readonly session: string | undefined;
   readonly onPiece?: (piece: Piece) => void;
+  /** Of what is under way; it says how long the body was. */
+  readonly share: Share;
 }
 
 /** What every answer says of the weights that wrote it. */
@@ -57,7 +60,18 @@ export const weightsOf = (version: number): object => ({
   weight_version: version,
 });
 
+/** Characters of tokens that decode to nothing, e.g. `<|im_start|>`. */
+const SPECIAL = 64;
+/** Characters of the longest token. */
+function longestToken(tokenizer: PolicyTokenizer): number {
+  let most = SPECIAL;
+  for (let id = 0; id < tokenizer.size; id++) most = Math.max(most, tokenizer.decode([id]).length);
+  return most;
+}
+
 export class Answers {
+  private longest: number | undefined;
+
   constructor(
     private readonly writer: Writer,
     private readonly sessions: Sessions,
@@ -65,6 +79,21 @@ export class Answers {
   get tokenizer(): PolicyTokenizer {
     return this.writer.policy.tokenizer;
   }
+
+  /**
+   * The tokens of a text, which is not read where it can never fit: to encode megabytes holds up every other answer.
+   * @throws Refusal
+   */
+  readonly encode = (text: string): Int32Array => {
+    const { context } = this.writer.policy;
+    if (text.length > context && text.length > context * (this.longest ??= longestToken(this.tokenizer)))
+      throw new Refusal(
+        400,
+        "context_length_exceeded",
+        `The prompt has ${text.length.toLocaleString("en-US")} characters, more than the model's context of ${context} tokens can hold. Shorten the prompt, or serve a model with a longer context.`,
+      );
+    return this.tokenizer.encode(text);
+  };
 
   /** A conversation that goes on in its session keeps the tokens that were written before. */
   inSession(request: Request, { session }: Pick<Caller, "session">): Request {
@@ -103,6 +132,7 @@ export class Answers {
         this.sessions.add(
           caller.session,
           written.map((sample, choice) => this.captured(request, sample, call, choice, signal.aborted)),
+          caller.share.bytes,
         );
       streams?.forEach((stream, choice) => {
         const text = stream.end();

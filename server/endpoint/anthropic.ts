@@ -2,14 +2,15 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { weightsOf, type Answers, type Caller, type Choice, type Request } from "./answers.ts";
+import { MOST_MESSAGES, MOST_STOP, MOST_STOPS, MOST_TOOLS } from "./bounds.ts";
 import { anthropicMessage, anthropicSystem, anthropicTool, rendered } from "./conversation.ts";
 import type { Reply } from "./reply.ts";
 import { drawingOf, parsed } from "./sampling.ts";
 
 const conversationFields = {
-  messages: z.array(anthropicMessage).min(1),
+  messages: z.array(anthropicMessage).min(1).max(MOST_MESSAGES),
   system: anthropicSystem.nullish(),
-  tools: z.array(anthropicTool).nullish(),
+  tools: z.array(anthropicTool).max(MOST_TOOLS).nullish(),
   tool_choice: z.looseObject({ type: z.enum(["auto", "none"]) }).nullish(),
 } as const;
 const countSchema = z.looseObject(conversationFields);
@@ -19,7 +20,7 @@ const messagesSchema = z.looseObject({
   temperature: z.number().min(0).nullish(),
   top_p: z.number().gt(0).max(1).nullish(),
   top_k: z.int().nullish(),
-  stop_sequences: z.array(z.string()).nullish(),
+  stop_sequences: z.array(z.string().max(MOST_STOP)).max(MOST_STOPS).nullish(),
   stream: z.boolean().nullish(),
   seed: z.int().nullish(),
   return_token_ids: z.boolean().nullish(),
@@ -28,7 +29,7 @@ const messagesSchema = z.looseObject({
 function conversation(answers: Answers, asked: z.output<typeof countSchema>) {
   const tools = asked.tool_choice?.type === "none" ? [] : (asked.tools ?? []);
   const messages = [...(asked.system == null ? [] : [asked.system]), ...asked.messages.flat()];
-  return { tools, messages, ...rendered(answers.tokenizer, { messages, tools }) };
+  return { tools, messages, ...rendered(answers.tokenizer, { messages, tools }, answers.encode) };
 }
 export function countTokens(answers: Answers, body: unknown, version: number, reply: Reply): void {
   const { tokens } = conversation(answers, parsed(countSchema, body));

@@ -16,6 +16,9 @@ interface Said extends ChatMessage {
   readonly tool_calls?: readonly TemplateCall[];
   readonly tool_call_id?: string;
 }
+/** A tokenizer's, perhaps within bounds. */
+type Encode = (text: string) => Int32Array;
+
 export interface Conversation {
   readonly messages: readonly Said[];
   readonly tools: readonly ToolSpec[];
@@ -153,20 +156,22 @@ function toolsAsText(messages: readonly Said[], tools: readonly ToolSpec[], chat
 export function rendered(
   tokenizer: PolicyTokenizer,
   { messages, tools, variables }: Conversation,
+  encode: Encode = (text) => tokenizer.encode(text),
 ): { readonly text: string; readonly tokens: Int32Array } {
   const options = variables === undefined ? {} : { variables };
   const text = tokenizer.chat(messages, { ...options, tools });
   const silent = tools.length > 0 && (text === undefined || text === tokenizer.chat(messages, options));
   const said = silent ? toolsAsText(messages, tools, text !== undefined) : messages;
-  if (text === undefined) return plain(tokenizer, said.map((message) => message.content).join(""));
+  if (text === undefined) return plain(tokenizer, said.map((message) => message.content).join(""), encode);
   const whole = silent ? (tokenizer.chat(said, options) ?? text) : text;
-  return { text: whole, tokens: tokenizer.encode(whole) };
+  return { text: whole, tokens: encode(whole) };
 }
 /** Plain text as the model was trained on it. */
 export const plain = (
   tokenizer: PolicyTokenizer,
   text: string,
+  encode: Encode,
 ): { readonly text: string; readonly tokens: Int32Array } => ({
   text,
-  tokens: Int32Array.from([...tokenizer.prefix, ...tokenizer.encode(text)]),
+  tokens: Int32Array.from([...tokenizer.prefix, ...encode(text)]),
 });

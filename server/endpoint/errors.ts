@@ -23,6 +23,7 @@ const anthropicTypes: Readonly<Record<number, string>> = {
   401: "authentication_error",
   404: "not_found_error",
   410: "invalid_request_error",
+  408: "invalid_request_error",
   413: "request_too_large",
   429: "rate_limit_error",
 };

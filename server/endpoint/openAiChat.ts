@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { weightsOf, type Answers, type Caller, type Choice, type Piece, type Request } from "./answers.ts";
+import { MOST_MESSAGES, MOST_TOOLS } from "./bounds.ts";
 import { openAiMessage, openAiTool, rendered } from "./conversation.ts";
 import type { Reply } from "./reply.ts";
 import { drawingOf, parsed, refuseUnknown, samplingFields } from "./sampling.ts";
@@ -9,8 +10,8 @@ import { isWorth, tooMuch, unix, usageOf, type Details } from "./openAiShape.ts"
 
 const chatSchema = z.looseObject({
   ...samplingFields,
-  messages: z.array(openAiMessage).min(1),
-  tools: z.array(openAiTool).nullish(),
+  messages: z.array(openAiMessage).min(1).max(MOST_MESSAGES),
+  tools: z.array(openAiTool).max(MOST_TOOLS).nullish(),
   tool_choice: z.union([z.enum(["auto", "none"]), z.null()]).optional(),
   max_tokens: z.int().min(1).nullish(),
   max_completion_tokens: z.int().min(1).nullish(),
@@ -52,11 +53,9 @@ export async function chat(
   const plainText = z.object({ type: z.literal("text") }).safeParse(format).success;
   refuseUnknown(plainText ? { ...asked, response_format: null } : asked, tooMuch);
   const tools = asked.tool_choice === "none" ? [] : (asked.tools ?? []);
-  const { text, tokens } = rendered(answers.tokenizer, {
-    messages: asked.messages,
-    tools,
-    variables: asked.chat_template_kwargs ?? undefined,
-  });
+  const variables = asked.chat_template_kwargs ?? undefined;
+  const conversation = { messages: asked.messages, tools, variables };
+  const { text, tokens } = rendered(answers.tokenizer, conversation, answers.encode);
   const rendering: Request = {
     api: "chat",
     prompt: text,

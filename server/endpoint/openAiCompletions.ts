@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { weightsOf, type Answers, type Caller, type Piece, type Request } from "./answers.ts";
+import { MOST_ANSWERS } from "./bounds.ts";
 import { plain } from "./conversation.ts";
 import { Refusal } from "./errors.ts";
 import { isWorth, tooMuch, unix, usageOf } from "./openAiShape.ts";
@@ -47,11 +48,24 @@ function promptsOf(
       );
     return { text: tokenizer.decode(ids), tokens: Int32Array.from(ids) };
   };
-  if (typeof prompt === "string") return [plain(tokenizer, prompt)];
+  const ofText = (text: string) => plain(tokenizer, text, answers.encode);
+  if (typeof prompt === "string") return [ofText(prompt)];
   const numbers = prompt.filter((part) => typeof part === "number");
   if (numbers.length > 0) return [ofTokens(numbers)];
   return prompt.map((part) =>
-    typeof part === "string" ? plain(tokenizer, part) : ofTokens(typeof part === "number" ? [part] : part),
+    typeof part === "string" ? ofText(part) : ofTokens(typeof part === "number" ? [part] : part),
+  );
+}
+
+/** Every prompt has `n` answers. @throws Refusal where they are too many together */
+function refuseMany({ prompt, n }: Pick<z.output<typeof completionSchema>, "prompt" | "n">): void {
+  const prompts = typeof prompt === "string" || typeof prompt[0] === "number" ? 1 : prompt.length;
+  if (prompts * (n ?? 1) <= MOST_ANSWERS) return;
+  throw new Refusal(
+    400,
+    "too_many_answers",
+    `${prompts} prompts with ${n ?? 1} answers each are more than ${MOST_ANSWERS} answers. Ask for them in several requests.`,
+    "prompt",
   );
 }
 
@@ -64,6 +78,7 @@ export async function completions(
 ): Promise<void> {
   const asked = parsed(completionSchema, body);
   refuseUnknown(asked, tooMuch);
+  refuseMany(asked);
   const requests = promptsOf(answers, asked.prompt).map(({ text, tokens }): Request => ({
     api: "completions",
     prompt: text,

@@ -1,11 +1,11 @@
 /** How a request asks for tokens to be chosen: OpenAI's parameters, vLLM's further ones, and what this server has not. */
 import { z } from "zod";
 import type { Request } from "./answers.ts";
+import { MOST_BIASES, MOST_CHOICES, MOST_STOP, MOST_STOPS } from "./bounds.ts";
 import { Refusal } from "./errors.ts";
 import type { Choosing } from "./writer.ts";
 
-/** Most choices of one request. */
-const MOST_CHOICES = 128;
+const stopText = z.string().max(MOST_STOP);
 
 export const samplingFields = {
   n: z.int().min(1).max(MOST_CHOICES).nullish(),
@@ -16,9 +16,12 @@ export const samplingFields = {
   repetition_penalty: z.number().gt(0).nullish(),
   presence_penalty: z.number().nullish(),
   frequency_penalty: z.number().nullish(),
-  logit_bias: z.record(z.string().regex(/^\d+$/), z.number()).nullish(),
+  logit_bias: z
+    .record(z.string().regex(/^\d+$/), z.number())
+    .refine((biases) => Object.keys(biases).length <= MOST_BIASES, `at most ${MOST_BIASES} tokens`)
+    .nullish(),
   min_tokens: z.int().min(0).nullish(),
-  stop: z.union([z.string().transform((text) => [text]), z.array(z.string())]).nullish(),
+  stop: z.union([stopText.transform((text) => [text]), z.array(stopText).max(MOST_STOPS)]).nullish(),
   seed: z.int().nullish(),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),

@@ -7,17 +7,17 @@ import type { TrainablePolicy } from "../engine/index.ts";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import type { JsonObject } from "../../shared/lib/json.ts";
 import { Answers, type Caller } from "./answers.ts";
+import { Load, MOST_DEFAULTS, MOST_NAME, tooLarge, usualBounds, type Bounds, type Share } from "./bounds.ts";
 import { countTokens, messages } from "./anthropic.ts";
 import { Refusal, type Api } from "./errors.ts";
 import { chat } from "./openAiChat.ts";
 import { completions } from "./openAiCompletions.ts";
-import { Reply } from "./reply.ts";
+import { Reply, refuseUnread } from "./reply.ts";
+import { jsonBody } from "./requestBody.ts";
 import { parsed } from "./sampling.ts";
 import { rulesSchema, Sessions, type Captured } from "./sessions.ts";
 import { Writer } from "./writer.ts";
 
-/** Largest body of a request, in bytes. */
-const MOST_BYTES = 32 * 2 ** 20;
 /** Of this machine alone: nothing else can reach it. */
 const HOST = "127.0.0.1";
 
@@ -31,6 +31,8 @@ export interface EndpointOptions {
   readonly seed: number;
   /** Answers that are written at once, at most. */
   readonly lanes: number;
+  /** Less than usual, e.g. where it is tried. */
+  readonly bounds?: Partial<Bounds>;
   /** Told of what went wrong on this side. */
   readonly report: (message: string) => void;
 }
@@ -55,11 +57,13 @@ interface Route {
 export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
   const { policy, report } = options;
   const writer = new Writer(policy, options);
-  const sessions = new Sessions();
-  const handler = new Handler(options, writer, sessions, new Answers(writer, sessions));
+  const bounds = { ...usualBounds, ...options.bounds };
+  const sessions = new Sessions(bounds);
+  const handler = new Handler(options, bounds, writer, sessions, new Answers(writer, sessions));
   const server = createServer((request, response) => {
     void handler.handle(request, response).catch((error: unknown) => report(messageOf(error)));
   });
+  server.on("clientError", refuseUnread);
   const port = await listen(server, options.port);
   return {
     url: `http://${HOST}:${port}`,
@@ -96,29 +100,36 @@ function listen(server: Server, port: number): Promise<number> {
 
 class Handler {
   private readonly secret: Buffer;
+  private readonly load: Load;
   private readonly since = Math.floor(Date.now() / 1000);
 
   constructor(
     private readonly options: EndpointOptions,
+    private readonly bounds: Bounds,
     private readonly writer: Writer,
     private readonly sessions: Sessions,
     private readonly answers: Answers,
   ) {
     this.secret = Buffer.from(options.token);
+    this.load = new Load(bounds);
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const reply = new Reply(response, apiOf(request));
+    const reply = new Reply(response, apiOf(request), this.bounds.unread);
+    let share: Share | undefined;
     const gone = new AbortController();
     response.on("close", () => gone.abort());
     try {
       this.admit(request);
+      share = this.load.begin();
       const route = routeOf(request);
-      await this.serve(route, request, reply, { signal: gone.signal, session: route.session });
+      await this.serve(route, request, reply, { signal: gone.signal, session: route.session, share });
     } catch (error) {
       if (gone.signal.aborted) return;
       if (!(error instanceof Refusal) && !(error instanceof UserError)) this.options.report(messageOf(error));
       reply.refuse(error);
+    } finally {
+      share?.end();
     }
   }
 
@@ -149,20 +160,22 @@ class Handler {
       return reply.json(writer.version, { object: "list", data: [this.model()] });
     if (route.method === "GET" && route.path.startsWith("/v1/models/"))
       return reply.json(writer.version, this.model(decoded(route.path.slice("/v1/models/".length))));
-    if (route.session !== undefined && (await this.onSession(what, route.session, request, reply))) return;
+    if (
+      route.session !== undefined &&
+      (await this.onSession(what, route.session, request, reply, caller.share))
+    )
+      return;
     if (route.method === "GET" && /^\/weights\/\d+$/.test(route.path)) {
       await writer.reached(Number(route.path.slice("/weights/".length)), caller.signal, route.only);
       return reply.json(writer.version, { weight_version: writer.version });
     }
     const { id } = this.model();
-    if (what === "POST /v1/chat/completions")
-      return chat(answers, id, await this.body(request, route.session), caller, reply);
-    if (what === "POST /v1/completions")
-      return completions(answers, id, await this.body(request, route.session), caller, reply);
-    if (what === "POST /v1/messages")
-      return messages(answers, id, await this.body(request, route.session), caller, reply);
+    const asked = (session = route.session): Promise<unknown> => this.body(request, caller.share, session);
+    if (what === "POST /v1/chat/completions") return chat(answers, id, await asked(), caller, reply);
+    if (what === "POST /v1/completions") return completions(answers, id, await asked(), caller, reply);
+    if (what === "POST /v1/messages") return messages(answers, id, await asked(), caller, reply);
     if (what === "POST /v1/messages/count_tokens")
-      return countTokens(answers, await this.body(request), writer.version, reply);
+      return countTokens(answers, await asked(), writer.version, reply);
     throw new Refusal(
       404,
       "unknown_url",
@@ -176,13 +189,16 @@ class Handler {
     session: string,
     request: IncomingMessage,
     reply: Reply,
+    share: Share,
   ): Promise<boolean> {
     const { sessions } = this;
     if (what === "GET /captured") this.captured(session, sessions.captured(session), reply);
     else if (what === "POST /end") this.captured(session, sessions.end(session), reply);
     else if (what === "DELETE /") reply.json(undefined, { session, forgotten: sessions.forget(session) });
     else if (what === "PUT /") {
-      sessions.set(session, parsed(rulesSchema, await this.body(request)));
+      const rules = parsed(rulesSchema, await this.body(request, share));
+      if (share.bytes > MOST_DEFAULTS) throw tooLarge("What is set of a session", MOST_DEFAULTS);
+      sessions.set(session, rules, share.bytes);
       reply.json(undefined, { session });
     } else return false;
     return true;
@@ -215,31 +231,9 @@ class Handler {
     };
   }
 
-  /** @throws Refusal for a body that is no JSON object, is too long, or asks for another model */
-  private async body(request: IncomingMessage, session?: string): Promise<unknown> {
-    const parts: Buffer[] = [];
-    let size = 0;
-    for await (const part of request) {
-      const bytes: Buffer = part;
-      size += bytes.length;
-      if (size > MOST_BYTES)
-        throw new Refusal(
-          413,
-          "too_large",
-          `The body is longer than ${MOST_BYTES / 2 ** 20} MiB. Send less.`,
-        );
-      parts.push(bytes);
-    }
-    let body: unknown;
-    try {
-      body = JSON.parse(Buffer.concat(parts).toString("utf8"));
-    } catch (error) {
-      throw new Refusal(
-        400,
-        "invalid_json",
-        `The body is not JSON: ${messageOf(error)}. Send a JSON object.`,
-      );
-    }
+  /** @throws Refusal for a body that is over a bound, is no JSON, or asks for another model */
+  private async body(request: IncomingMessage, share: Share, session?: string): Promise<unknown> {
+    const body = await jsonBody(request, share, this.bounds.body);
     if (typeof body === "object" && body !== null && "model" in body && typeof body.model === "string")
       this.model(body.model);
     return session === undefined ? body : withDefaults(body, this.sessions.defaults(session));
@@ -264,6 +258,7 @@ function routeOf({ method = "GET", url = "/", headers }: IncomingMessage): Route
   const header = headers["x-session-id"];
   const session =
     named === undefined ? (typeof header === "string" && header !== "" ? header : undefined) : decoded(named);
+  if (session !== undefined && session.length > MOST_NAME) throw longName();
   const path = (named === undefined ? pathname : (rest ?? "/")).replace(/(.)\/+$/, "$1");
   return { method, path, session, only: searchParams.has("only") };
 }
@@ -275,6 +270,13 @@ const apiOf = ({ url = "", headers }: IncomingMessage): Api =>
 
 const unreadable = (): Refusal =>
   new Refusal(400, "invalid_url", "The request's address cannot be read. Write `%` as %25 in names.");
+
+const longName = (): Refusal =>
+  new Refusal(
+    400,
+    "invalid_session",
+    `A session's name has ${MOST_NAME} characters at most. Choose a shorter one.`,
+  );
 
 /** @throws Refusal for a `%` that begins no escape */
 function decoded(name: string): string {

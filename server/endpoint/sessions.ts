@@ -1,6 +1,7 @@
 /** Calls that are kept by session, with the tokens and log-probs that they were written with. */
 import { z } from "zod";
 import type { Finish } from "../core/basics.ts";
+import { sizeText, usualBounds, type Bounds } from "./bounds.ts";
 import { Refusal } from "./errors.ts";
 
 /** One choice of one call, as `GET /sessions/<name>/captured` gives it. */
@@ -41,21 +42,18 @@ interface Session {
   calls: number;
   ended: boolean;
   captured: Captured[];
-  /** Numbers in the columns of what is captured. */
-  numbers: number;
+  /** Of what is captured, with the bodies that asked for it. */
+  bytes: number;
 }
 
 /** How much is kept at once. */
-interface Bounds {
-  readonly sessions: number;
-  /** Of all columns together: 8 bytes each. */
-  readonly numbers: number;
-}
-const sessionBounds: Bounds = { sessions: 4096, numbers: 32 * 2 ** 20 };
+type Kept = Pick<Bounds, "sessions" | "kept">;
 /** Names of forgotten sessions that are remembered, so that asking for one is answered rightly. */
 const NAMES = 65_536;
 
-const numbersOf = ({ prompt_tokens, tokens }: Captured): number => prompt_tokens.length + 5 * tokens.length;
+/** Columns have 8 bytes a number; the texts come on top of them. */
+const bytesOf = ({ prompt_tokens, tokens, prompt, text }: Captured): number =>
+  8 * (prompt_tokens.length + 5 * tokens.length) + prompt.length + text.length;
 
 /** Apart by more than calls are: seeds of one session's calls, and of the next session's. */
 const SEED_STEP = 1_000_003;
@@ -65,14 +63,15 @@ export class Sessions {
   /** In the order in which they were last used. */
   private readonly kept = new Map<string, Session>();
   private readonly forgotten = new Set<string>();
-  private numbers = 0;
+  private bytes = 0;
 
-  constructor(private readonly bounds: Bounds = sessionBounds) {}
+  constructor(private readonly bounds: Kept = usualBounds) {}
 
-  /** Begins a session, or begins it again. */
-  set(session: string, rules: SessionRules): void {
+  /** Begins a session, or begins it again. @param bytes of the rules */
+  set(session: string, rules: SessionRules, bytes = 0): void {
     this.forget(session);
-    this.kept.set(session, { rules, calls: 0, ended: false, captured: [], numbers: 0 });
+    this.kept.set(session, { rules, calls: 0, ended: false, captured: [], bytes });
+    this.bytes += bytes;
     this.bound();
   }
   /** The number of a call that begins now; undefined: the session was forgotten. @throws Refusal where there may be no more of them */
@@ -101,14 +100,17 @@ export class Sessions {
     const { seed, ...rest } = own.rules.defaults;
     return typeof seed === "number" ? { ...rest, seed: (seed + own.calls * SEED_STEP) % 2 ** 31 } : rest;
   }
-  /** What finished after its session was forgotten is forgotten with it. */
-  add(session: string, choices: readonly Captured[]): void {
+  /**
+   * What finished after its session was forgotten is forgotten with it.
+   * @param body bytes of the call's body: its messages and tools are kept
+   */
+  add(session: string, choices: readonly Captured[], body = 0): void {
     const own = this.used(session);
     if (own?.ended !== false) return;
     own.captured.push(...choices);
-    const more = choices.reduce((sum, choice) => sum + numbersOf(choice), 0);
-    own.numbers += more;
-    this.numbers += more;
+    const more = choices.reduce((sum, choice) => sum + bytesOf(choice), body);
+    own.bytes += more;
+    this.bytes += more;
     this.bound();
   }
   /** As they came to their ends; none where there is no such session. */
@@ -126,13 +128,13 @@ export class Sessions {
     const captured = this.captured(session);
     const own = this.kept.get(session);
     if (own === undefined) return captured;
-    this.numbers -= own.numbers;
-    Object.assign(own, { ended: true, captured: [], numbers: 0 });
+    this.bytes -= own.bytes;
+    Object.assign(own, { rules: { defaults: {} }, ended: true, captured: [], bytes: 0 });
     return captured;
   }
   forget(session: string): boolean {
     const known = this.forgotten.delete(session);
-    this.numbers -= this.kept.get(session)?.numbers ?? 0;
+    this.bytes -= this.kept.get(session)?.bytes ?? 0;
     return this.kept.delete(session) || known;
   }
 
@@ -144,7 +146,7 @@ export class Sessions {
     return own;
   }
   private bound(): void {
-    while (this.kept.size > this.bounds.sessions || this.numbers > this.bounds.numbers) {
+    while (this.kept.size > this.bounds.sessions || this.bytes > this.bounds.kept) {
       const [oldest] = this.kept.keys();
       if (oldest === undefined) return;
       this.forget(oldest);
@@ -155,9 +157,9 @@ export class Sessions {
   }
 }
 
-const forgottenSession = (session: string, { sessions, numbers }: Bounds): Refusal =>
+const forgottenSession = (session: string, { sessions, kept }: Kept): Refusal =>
   new Refusal(
     410,
     "session_forgotten",
-    `The calls of the session ${session} are forgotten: the server keeps ${sessions.toLocaleString("en-US")} sessions with ${numbers.toLocaleString("en-US")} numbers at most, the latest. Ask for a session's calls when it ends, and forget it by DELETE; then its name may be used again.`,
+    `The calls of the session ${session} are forgotten: the server keeps ${sessions.toLocaleString("en-US")} sessions with ${sizeText(kept)} at most, the latest. Ask for a session's calls when it ends, and forget it by DELETE; then its name may be used again.`,
   );

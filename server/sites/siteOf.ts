@@ -1,6 +1,7 @@
 /** A site by its name. */
 import { existsSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
+import { refuseOthers } from "../../shared/daemon/ownership.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import { here } from "./here.ts";
 import type { Shell } from "./shell.ts";
@@ -84,6 +85,8 @@ function runnerOf(config: SiteConfig, shell: Shell, folder: string): Runner {
 function fileOf(name: string, from: string): string | undefined {
   for (let folder = from; ; folder = dirname(folder)) {
     const found = endings.map((ending) => join(folder, "sites", `${name}${ending}`)).find(existsSync);
+    // A folder above may be anyone's: its site would take the place of a host, and be given the project.
+    for (const path of found === undefined ? [] : [dirname(found), found]) refuseOthers(path, "site");
     if (found !== undefined || dirname(folder) === folder) return found;
   }
 }

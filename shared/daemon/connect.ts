@@ -21,6 +21,7 @@ import { shakeHands, type DaemonLink } from "./handshake.ts";
 import { takeLock } from "./lock.ts";
 import { isAlive, isElsewhere } from "./process.ts";
 import { serveWords } from "./owner.ts";
+import { refuseOthers } from "./ownership.ts";
 import { runtimePaths, type RuntimePaths } from "./runtime.ts";
 
 /** A starter that has held the lock for longer is stuck. */
@@ -57,6 +58,7 @@ export const daemonLog = (store: string): string => join(store, "daemon.log");
 /** The daemon that serves the store now; null when there is none. Throws a UserError when it refuses us. */
 export async function connectExisting(wish: ConnectWish): Promise<DaemonLink | null> {
   if (!existsSync(wish.store)) return null;
+  refuseOthers(wish.store, "store");
   return attach(runtimePaths(wish.store), wish);
 }
 
@@ -66,6 +68,7 @@ export async function connectExisting(wish: ConnectWish): Promise<DaemonLink | n
  */
 export async function connectOrStart(wish: StartWish): Promise<DaemonLink> {
   makeStore(wish.store);
+  refuseOthers(wish.store, "store");
   const paths = runtimePaths(wish.store);
   const present = await attach(paths, wish);
   if (present !== null) {

@@ -11,7 +11,7 @@ export type DaemonState =
   | Exclude<Serving, { readonly state: "here" }>;
 
 /** Errors that say something else than that a daemon does not answer. */
-const ownAdvice = new Set(["runtime-folder", "wrong-protocol"]);
+const ownAdvice = new Set(["runtime-folder", "wrong-protocol", "foreign-owner"]);
 
 /** The daemon of a store as it is: answering, there but not answering, elsewhere, or none. Starts nothing. */
 export async function lookForDaemon(wish: ConnectWish): Promise<DaemonState> {

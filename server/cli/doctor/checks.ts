@@ -5,7 +5,8 @@
 import { execFile, type ExecFileException } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, statfsSync } from "node:fs";
 import { dirname, join, parse, resolve } from "node:path";
-import { messageOf } from "../../../shared/lib/errors.ts";
+import { refuseOthers } from "../../../shared/daemon/ownership.ts";
+import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import type { WasmConstructor } from "../../store/drivers/wasmDriver.ts";
 import {
   carriedVersion,
@@ -42,6 +43,13 @@ const optional = (name: string, detail: string, fix: string): Check => ({
   fix,
 });
 
+/** What could not be looked at; a program of the folder that is not started without trust is not missing. */
+export function unseen(name: string, error: unknown): Check {
+  if (!(error instanceof UserError)) throw error;
+  const { code, action = "gradus validate" } = error.detail;
+  return (code === "untrusted" ? optional : missing)(name, messageOf(error), action);
+}
+
 interface Outcome {
   readonly status: number;
   readonly stdout: string;
@@ -52,7 +60,8 @@ interface Outcome {
 export function run(command: string, args: readonly string[], timeout = 60_000): Promise<Outcome> {
   return new Promise((done) => {
     const options = {
-      cwd: existsSync(nativeRoot()) ? nativeRoot() : undefined,
+      // Never the current folder: `python3 -m pip` would run a `pip.py` there.
+      cwd: existsSync(nativeRoot()) ? nativeRoot() : parse(process.cwd()).root,
       timeout,
       env: { ...process.env, TF_CPP_MIN_LOG_LEVEL: "2" },
     };
@@ -245,10 +254,19 @@ export function checkData(): Check {
   }
 }
 
+function ownStore(store: string): Check {
+  try {
+    refuseOthers(store, "store");
+    return ok("store", store);
+  } catch (error) {
+    return unseen("store", error);
+  }
+}
+
 /** The store that commands started in `folder` would use: the nearest folder above that has one. */
 export function checkStore(folder: string): Check {
   for (let at = resolve(folder); ; at = dirname(at)) {
-    if (existsSync(join(at, ".gradus"))) return ok("store", join(at, ".gradus"));
+    if (existsSync(join(at, ".gradus"))) return ownStore(join(at, ".gradus"));
     if (at === parse(at).root)
       return ok("store", `none yet; the first run makes ${join(resolve(folder), ".gradus")}`);
   }

@@ -1,10 +1,9 @@
 /** Who judges answers of mathematics: whether the package math-verify is where the term `math` looks for it. */
 import { resolve } from "node:path";
 import { z } from "zod";
-import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { pythonWithMathVerify } from "../../methods/reward/maths/math.ts";
-import type { Check } from "./checks.ts";
+import { unseen, type Check } from "./checks.ts";
 
 const paramsSchema = z.object({
   by: z.enum(["auto", "math_verify", "compute_engine"]).default("auto"),
@@ -47,12 +46,6 @@ async function checkTerm({ name, by, python, folder }: Asked): Promise<Check> {
       ? { name, status: "optional", detail: `no Python here has math-verify; ${carried}`, fix }
       : { name, status: "missing", detail: "`by: math_verify`, and no Python here has it", fix };
   } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    return {
-      name,
-      status: "missing",
-      detail: messageOf(error),
-      fix: error.detail.action ?? "gradus validate",
-    };
+    return unseen(name, error);
   }
 }

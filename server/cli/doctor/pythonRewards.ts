@@ -1,12 +1,11 @@
 /** The Python that each Python reward of a config runs under, and whether it has what the file imports. */
 import { resolve } from "node:path";
 import { z } from "zod";
-import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
 import { interpreterFor } from "../../lib/own/interpreter.ts";
 import { pythonHost } from "../../methods/reward/own/python/pythonProcess.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
-import { run, type Check } from "./checks.ts";
+import { run, unseen, type Check } from "./checks.ts";
 
 const paramsSchema = z.object({ file: z.string(), export: z.string(), python: z.string().optional() });
 const importsSchema = z.object({ version: z.string(), found: z.record(z.string(), z.boolean()) });
@@ -37,8 +36,7 @@ async function checkTerm({ name: term, term: choice }: RewardTermConfig): Promis
       ? { name, status: "ok", detail: `${python}, has all that it imports` }
       : missing(name, `${python}, lacks ${absent.join(", ")}`, `${path} -m pip install ${absent.join(" ")}`);
   } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    return missing(name, messageOf(error), error.detail.action ?? "gradus validate");
+    return unseen(name, error);
   }
 }
 

@@ -27,6 +27,7 @@ import { holeMessage, rowsUnseen } from "../../analysis/rewardChecks/sentences.t
 import { UnsavedTerm } from "../../analysis/rewardChecks/unsavedTerm.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { loadFile, type LoadedFile } from "../../frameworks/asConfig/load.ts";
+import { withhold } from "../../lib/own/withheld.ts";
 import { testedConfig } from "../../frameworks/asConfig/testedConfig.ts";
 import { threadError } from "../threadError.ts";
 import { testCurricula } from "./curriculumTests.ts";
@@ -130,6 +131,8 @@ async function answer(
   post: (message: FromThread) => void,
 ): Promise<void> {
   const { want, unsaved } = task;
+  // Simulated learners and what is written to a file need none of the folder's programs.
+  if (want.kind === "simulate" || want.kind === "pin") withhold("Please report how you came here.");
   if (want.kind === "test") return post({ kind: "tested", tested: await tested(task, want.files, signal) });
   if (want.kind === "simulate")
     return post({ kind: "simulated", simulated: await testCurricula(want.files, signal) });

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { Readable, Writable } from "node:stream";
 import { OwnProcess } from "./ownProcess.ts";
 import { markName } from "./processGroup.ts";
+import { admit } from "./withheld.ts";
 
 interface Framed {
   readonly [key: string]: unknown;
@@ -34,6 +35,7 @@ export abstract class FramedProcess<Question extends { readonly kind: string }> 
     folder: string,
     environment: Readonly<Record<string, string>> = {},
   ) {
+    admit("A file of this config", folder);
     const mark = randomUUID();
     super(startedAs(python, host, folder, { ...environment, [markName]: mark }), mark);
     const [, , , input, output] = this.child.stdio;

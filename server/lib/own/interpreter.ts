@@ -5,8 +5,10 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { delimiter, dirname, join, parse, resolve } from "node:path";
+import { delimiter, dirname, isAbsolute, join, parse, resolve } from "node:path";
+import { refuseOthers } from "../../../shared/daemon/ownership.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { admit } from "./withheld.ts";
 
 export interface Interpreter {
   /** Absolute. */
@@ -36,7 +38,7 @@ const inside = (environment: string): string =>
 function onPath(name: string, { PATH = "" }: NodeJS.ProcessEnv): string | undefined {
   const ends = windows ? [".exe", ""] : [""];
   return PATH.split(delimiter)
-    .filter((folder) => folder !== "")
+    .filter((folder) => isAbsolute(folder))
     .flatMap((folder) => ends.map((end) => join(folder, name + end)))
     .find(isFile);
 }
@@ -60,6 +62,9 @@ function ofUv(folders: readonly string[], environment: NodeJS.ProcessEnv): strin
   const project = folders.find(isUvProject);
   const uv = onPath("uv", environment);
   if (project === undefined || uv === undefined) return undefined;
+  // It starts the interpreters that the project holds or names, to look at them.
+  admit("The Python that uv finds", project);
+  refuseOthers(project, "project of uv");
   try {
     const path = execFileSync(uv, ["python", "find", "--project", project], {
       encoding: "utf8",
@@ -85,13 +90,13 @@ export function shellPython(environment: NodeJS.ProcessEnv): string | undefined 
   return VIRTUAL_ENV ? [inside(VIRTUAL_ENV)].find(isFile) : undefined;
 }
 
-/** @throws UserError that names what was tried */
+/** @throws UserError that names what was tried, or the interpreter of a folder whose programs are withheld */
 export function interpreterFor(asked: Asked): Interpreter {
   const { environment = process.env, file, owner = { what: "term", code: "reward-python" } } = asked;
   const missing = (message: string): UserError => noPython(file, owner, message);
   if (asked.named !== undefined) {
     const path = named(asked.named, asked);
-    if (path !== undefined) return { path, from: `\`python\` of the ${owner.what}` };
+    if (path !== undefined) return ofFolder({ path, from: `\`python\` of the ${owner.what}` });
     throw missing(`there is no Python at \`${asked.named}\`, which the ${owner.what}'s \`python\` names`);
   }
   const chosen = environment["GRADUS_PYTHON"];
@@ -104,7 +109,7 @@ export function interpreterFor(asked: Asked): Interpreter {
   const active = environment["VIRTUAL_ENV"];
   const places: (() => Interpreter | undefined)[] = [
     () => (active ? found(inside(active), "VIRTUAL_ENV") : undefined),
-    ...folders.map((folder) => () => found(inside(join(folder, ".venv")), join(folder, ".venv"))),
+    ...folders.map((folder) => () => ofEnvironment(join(folder, ".venv"))),
     () => found(ofUv(folders, environment), "uv"),
     () => found(onPath("python3", environment), "PATH"),
     () => found(onPath("python", environment), "PATH"),
@@ -119,6 +124,18 @@ export function interpreterFor(asked: Asked): Interpreter {
 
 const found = (path: string | undefined, from: string): Interpreter | undefined =>
   path !== undefined && isFile(path) ? { path, from } : undefined;
+
+/** An interpreter that the folder holds or names, not the user. @throws UserError where its programs are withheld */
+function ofFolder<I extends Interpreter | undefined>(interpreter: I): I {
+  if (interpreter !== undefined) admit(`The Python ${interpreter.path}`, interpreter.path);
+  return interpreter;
+}
+
+function ofEnvironment(environment: string): Interpreter | undefined {
+  const interpreter = ofFolder(found(inside(environment), environment));
+  if (interpreter !== undefined) refuseOthers(environment, "virtual environment");
+  return interpreter;
+}
 
 const noPython = (file: string, { what, code }: NonNullable<Asked["owner"]>, message: string): UserError =>
   new UserError(message, {

@@ -3,6 +3,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { OwnProcess } from "./ownProcess.ts";
 import { markName } from "./processGroup.ts";
+import { admit } from "./withheld.ts";
 
 export abstract class ScriptProcess<Question extends object, Answer extends object> extends OwnProcess<
   Question,
@@ -10,6 +11,7 @@ export abstract class ScriptProcess<Question extends object, Answer extends obje
 > {
   /** @param host the bundled file that runs in the process */
   protected constructor(host: string, folder: string) {
+    admit("A file of this config", folder);
     const mark = randomUUID();
     super(started(host, folder, mark), mark);
     this.child.on("message", (message: Answer | null) => {

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { looseSources } from "../../lib/own/looseSources.ts";
+import { admit } from "../../lib/own/withheld.ts";
 import type { Prepared } from "../../lib/own/prepared.ts";
 import type { CallToolResult, Client, ListToolsResult, Transport } from "@modelcontextprotocol/client";
 import { z } from "zod";
@@ -88,6 +89,7 @@ class McpTools implements Tools {
     if (url !== undefined)
       return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
     const [program = "", ...args] = command ?? [];
+    admit(`The MCP server ${program}`, this.place);
     return new StdioClientTransport({
       command: program,
       args,

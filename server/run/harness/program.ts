@@ -12,6 +12,7 @@ import { cut } from "../../lib/own/cut.ts";
 import { guarded } from "../../lib/own/guard.ts";
 import { LastWords } from "../../lib/own/lastWords.ts";
 import { endGroup, markName } from "../../lib/own/processGroup.ts";
+import { admit } from "../../lib/own/withheld.ts";
 
 /** One rollout's work. */
 export interface HarnessJob {
@@ -54,6 +55,7 @@ interface Started {
 }
 
 function started(command: Command, folder: string, environment: Readonly<Record<string, string>>): Started {
+  admit("The harness", folder);
   const mark = randomUUID();
   const [program, ...words] = typeof command === "string" ? [command] : command;
   const child = spawn(program!, words, {

@@ -30,7 +30,7 @@ function called(sessions: Sessions, name: string, prompt: number, tokens = 0): v
 }
 
 test("the session that was used least recently is forgotten, and says so until its name is used again", () => {
-  const sessions = new Sessions({ sessions: 2, numbers: 100 });
+  const sessions = new Sessions({ sessions: 2, kept: 800 });
   for (const name of ["a", "b"]) called(sessions, name, 1);
   called(sessions, "a", 1);
   called(sessions, "c", 1);
@@ -46,7 +46,7 @@ test("the session that was used least recently is forgotten, and says so until i
 });
 
 test("long sessions are forgotten by what they hold, ended ones hold nothing", () => {
-  const sessions = new Sessions({ sessions: 10, numbers: 100 });
+  const sessions = new Sessions({ sessions: 10, kept: 800 });
   called(sessions, "a", 10, 10);
   called(sessions, "b", 30);
   assert.equal(sessions.end("a")?.length, 1);

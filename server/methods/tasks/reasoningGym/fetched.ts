@@ -1,10 +1,11 @@
 /** Tasks that reasoning-gym makes, fetched when one is first drawn: all that a value has, in one run of Python. */
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
+import { join, parse } from "node:path";
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
 import { interpreterFor, missingPackage } from "../../../lib/own/interpreter.ts";
+import { isWithheld } from "../../../lib/own/withheld.ts";
 import { hostFile } from "../../../lib/own/ownProcess.ts";
 
 /** What tasks are made from, apart from their number. */
@@ -65,12 +66,18 @@ export function gymTasks(gym: Gym, values: readonly GymValue[]): readonly (reado
   return values.map((value) => known.get(keyOf(value))!);
 }
 
-function made(python: string, { seed, size }: Gym, values: readonly GymValue[]): (readonly GymTask[])[] {
+function made(
+  python: string,
+  { seed, size, folder }: Gym,
+  values: readonly GymValue[],
+): (readonly GymTask[])[] {
   const { stdout, stderr, error, signal } = spawnSync(python, [gymFile()], {
     input: JSON.stringify({ values, seed, size }),
     encoding: "utf8",
     timeout: patience,
     maxBuffer: 2 ** 30,
+    // With a relative PYTHONPATH, modules of the current folder are imported.
+    ...(isWithheld() && { cwd: parse(folder).root }),
     // What a dataset draws from a set is the same in every process.
     env: { ...process.env, PYTHONHASHSEED: "0" },
   });

@@ -1,0 +1,44 @@
+/**
+ * Whether what was found, and not named, may be used: a store, a site or a virtual environment in a folder above. Where another
+ * user can write, that user can plant one. As git does, it is refused, and folders that are shared on purpose are named.
+ */
+import { lstatSync, statSync, type Stats } from "node:fs";
+import { delimiter, relative, resolve } from "node:path";
+import { UserError } from "../lib/errors.ts";
+
+/** Folders whose owners are trusted, with all that is in them; `*`: all. */
+const variable = "GRADUS_SAFE_FOLDERS";
+
+const isIn = (path: string, folder: string): boolean => !/^\.\.(?:[/\\]|$)/.test(relative(folder, path));
+
+const isSafe = (path: string): boolean =>
+  (process.env[variable] ?? "")
+    .split(delimiter)
+    .some((folder) => folder === "*" || (folder !== "" && isIn(path, resolve(folder))));
+
+/** Root can write everywhere. Of `sudo`, the files of whoever called it are used. */
+function isOwn({ uid }: Stats): boolean {
+  const user = process.getuid?.();
+  return uid === user || uid === 0 || (user === 0 && String(uid) === process.env["SUDO_UID"]);
+}
+
+/** @param what e.g. "store" @throws UserError where another user owns it, or all may write to it */
+export function refuseOthers(path: string, what: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (process.platform === "win32" || found === undefined || isSafe(path)) return;
+  const named = `, or name it, if you trust all who can write there: ${variable}=${path}`;
+  const refuse = (why: string, action: string): never => {
+    throw new UserError(`The ${what} ${path} ${why}, so what is in it may be planted`, {
+      file: path,
+      code: "foreign-owner",
+      action: `${action}${named}`,
+    });
+  };
+  const foreign = [found, lstatSync(path)].find((one) => !isOwn(one));
+  if (foreign !== undefined)
+    refuse(
+      `belongs to another user (uid ${foreign.uid}; yours is ${process.getuid?.()})`,
+      `Make it yours (chown -R ${process.getuid?.()} '${path}')`,
+    );
+  if ((found.mode & 0o002) !== 0) refuse("can be written by every user", `Close it (chmod o-w '${path}')`);
+}
