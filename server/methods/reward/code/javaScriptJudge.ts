@@ -7,7 +7,7 @@ export const javaScriptJudge = (test: string, word: string): string => String.ra
   delete globalThis.__gradusAsk;
   ${crossing}
   class CannotCross extends Error {}
-  let cannot = false;
+  let cannot;
   const theirs = [null, Object.prototype, Array.prototype, Map.prototype, Set.prototype];
   const numbers = new WeakMap(), stubs = new Map();
   const number = (value) => {
@@ -15,7 +15,7 @@ export const javaScriptJudge = (test: string, word: string): string => String.ra
     // What a program chose to return, nested without end, is no reason to be graded by its own process.
     const proto = typeof value === "object" ? Object.getPrototypeOf(value) : undefined;
     if (theirs.includes(proto)) throw new Error("what the program returned is not readable");
-    cannot = true;
+    cannot = typeof value === "function" ? "a function of its own" : "an object of its own class";
     throw new CannotCross("the test gives the program what cannot cross");
   };
   const { encode, decode, errors } = makeCrossing(number, (said) => {
@@ -78,12 +78,11 @@ export const javaScriptJudge = (test: string, word: string): string => String.ra
       return name === "assert" ? own.assert : op("name", name);
     },
   });
-  let verdict = "passed";
   try {
     new Function("scope", "with (scope) {\n" + ${JSON.stringify(test)} + "\n}")(scope);
   } catch (error) {
-    if (!cannot) throw error;
+    if (cannot === undefined) throw error;
   }
-  process.stdout.write("\n" + ${JSON.stringify(word)} + (cannot ? "cannot cross" : verdict) + "\n");
+  process.stdout.write("\n" + ${JSON.stringify(word)} + (cannot === undefined ? "passed" : "cannot cross " + cannot) + "\n");
 })();
 `;

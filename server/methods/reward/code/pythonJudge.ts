@@ -31,7 +31,7 @@ def _gradus_judge(test, setup, word):
         if type(value) is Stub: return ["h", object.__getattribute__(value, "_number")]
         # What a program chose to return, forged or nested without end, is no reason to be graded by its own process.
         if type(value) in theirs or type(value) in errors: raise Ended("what the program returned is not readable")
-        raise CannotCross
+        raise CannotCross("a class of its own" if isinstance(value, type) else "a function of its own" if callable(value) else f"an object of class {type(value).__name__}")
     theirs = {list, tuple, dict, set, frozenset, collections.deque, collections.Counter, collections.OrderedDict, collections.defaultdict}
     def known(said):
         if said[0] != "h": raise Ended("what the program returned is not readable")
@@ -85,7 +85,7 @@ def _gradus_judge(test, setup, word):
         def __eq__(self, other): return self is other
         def __ne__(self, other): return self is not other
         def __hash__(self): return id(self)
-        def __mro_entries__(self, _bases): raise CannotCross
+        def __mro_entries__(self, _bases): raise CannotCross("a class that derives from the program's")
         def __instancecheck__(self, value): return type(value) is Stub and op("isinstance", value, self) is True
         def __contains__(self, value): return op("contains", self, value) is True
         def __setitem__(self, key, value): op("setitem", self, key, value)
@@ -133,8 +133,8 @@ def _gradus_judge(test, setup, word):
         exec(compile(ast.Module(imported, []), "setup.py", "exec"), scope)
         exec(compile(tree, "test.py", "exec"), scope)
         verdict = "passed"
-    except CannotCross:
-        verdict = "cannot cross"
+    except CannotCross as error:
+        verdict = f"cannot cross {error}"
     sys.__stdout__.write("\\n" + word + verdict + "\\n")
 ${crossing}
 _gradus_judge(${JSON.stringify(test)}, ${JSON.stringify(setup)}, ${JSON.stringify(word)})
