@@ -33,6 +33,7 @@ import { duplicateName } from "./stages/duplicateName.ts";
 import { idleGamma } from "./reward/idleGamma.ts";
 import { readTerm } from "./reward/readTerm.ts";
 import { goldTerm } from "./reward/goldTerm.ts";
+import { ownProcessTests } from "./reward/ownProcessTests.ts";
 import { successTerm } from "./reward/successTerm.ts";
 import { termTasks } from "./reward/termTasks.ts";
 import { registeredModel } from "./models/models.ts";
@@ -180,6 +181,7 @@ export const rules: readonly Rule[] = [
   knownMetric,
   successTerm,
   goldTerm,
+  ownProcessTests,
   readTerm,
   idleGamma,
   termTasks,

@@ -20,7 +20,20 @@ export interface TermDetails {
   readonly criteria: readonly JudgedCriterion[];
 }
 
+/** In the text of a test that the program's own process graded, with the reason. */
+export const ownProcessMark = "graded by the program's own process";
+/** Of a term: how many tests were. */
+export const ownProcessComponent = "own_process";
+
+export const isByOwnProcess = ({ text }: Criterion): boolean => text.includes(`(${ownProcessMark}`);
+
 export const criterionName = ({ name, text }: Criterion): string => name ?? text;
+
+/** Its name, and what a reader must know of it besides. */
+export const criterionLabel = (criterion: Criterion): string => {
+  const name = criterionName(criterion);
+  return name !== criterion.text && isByOwnProcess(criterion) ? `${name} (${ownProcessMark})` : name;
+};
 
 /** Not met though it should be, or met though it should not; false where that is not known. */
 export const isBroken = ({ points, met }: JudgedCriterion): boolean =>
@@ -46,7 +59,7 @@ export const pointsText = ({ points, veto }: Criterion): string =>
 
 /** "✓ +5 names the dose". */
 export const criterionText = (criterion: JudgedCriterion): string =>
-  `${metMark(criterion.met)} ${pointsText(criterion)}  ${criterionName(criterion)}`;
+  `${metMark(criterion.met)} ${pointsText(criterion)}  ${criterionLabel(criterion)}`;
 
 /** "3 of 4 criteria met"; unknown criteria are mentioned. */
 export function metCount(criteria: readonly JudgedCriterion[]): string {

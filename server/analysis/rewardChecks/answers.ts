@@ -15,6 +15,7 @@ import { batchOfSamples, writtenRow } from "../../core/rows/sampledRows.ts";
 import type { Task } from "../../core/task.ts";
 import { randomStream } from "../../lib/random.ts";
 import { stageAt } from "../explain/stageAt.ts";
+import { isByOwnProcess } from "../../../shared/rollouts/criteria.ts";
 import { noModels, noTokenizer } from "../rescore/noModels.ts";
 
 export interface Answer {
@@ -41,6 +42,8 @@ export interface ScoredAnswer extends Answer {
   /** By term, before its weight; null: it does not apply, or failed. */
   readonly terms: Readonly<Record<string, number | null>>;
   readonly errors: Readonly<Record<string, string>>;
+  /** The first of its tests that the program's own process graded, with the reason; absent: none was. */
+  readonly ownProcess?: string;
 }
 
 /** A term that cannot score without a run. */
@@ -71,6 +74,13 @@ const known = (value: number): number | null => (Number.isNaN(value) ? null : va
 /** The terms that decide what is a success of a source's answers: the first that applies does. */
 export const decidingTerms = ({ reward }: StageBody, source: string): RewardTermConfig[] =>
   decidingOrder(reward).filter((term) => applies(term, source));
+
+function ownProcessIn(columns: readonly RewardColumn[], row: number): Pick<ScoredAnswer, "ownProcess"> {
+  const test = columns
+    .flatMap(({ criteria }) => criteria?.get(row) ?? [])
+    .find((criterion) => isByOwnProcess(criterion));
+  return test === undefined ? {} : { ownProcess: test.text };
+}
 
 /** Scores one term. `Scorer` does, and what scores a file as it is in an editor. */
 export interface TermScorer {
@@ -145,6 +155,7 @@ export class AnswerScorer {
     const { combined, success } = this.chain.rewards(columns, batch, this.clock);
     return answers.map((answer, row) => ({
       ...answer,
+      ...ownProcessIn(columns, row),
       reward: combined.errored[row] === 1 ? null : known(combined.total[row]!),
       success: success[row] === outcome.unknown ? null : success[row] === outcome.right,
       terms: Object.fromEntries(columns.map((column) => [column.name, known(rowValue(column, row))])),

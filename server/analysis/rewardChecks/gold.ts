@@ -3,6 +3,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import { decidingTerms, type AnswerScorer, type ScoredAnswer } from "./answers.ts";
 import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
 import { goldForms, type GoldForm } from "./goldForms.ts";
+import { ownProcessTasks, type OwnProcessTasks } from "./ownProcess.ts";
 import { traitsOf, type Trait } from "./traits.ts";
 
 /** A row whose reference answer is no success. */
@@ -27,6 +28,8 @@ export interface GoldReport {
   readonly value: number | null;
   readonly failures: readonly GoldFailure[];
   readonly traits: readonly Trait[];
+  /** Absent: no test runs in the program's own process, as far as the tests and the answers show. */
+  readonly ownProcess?: OwnProcessTasks;
 }
 
 /** Tasks by which the form is chosen. */
@@ -72,6 +75,7 @@ export async function checkGold(
   const failed = scored.flatMap((one, i) =>
     one.success === true ? [] : [failure(answers[i]!.checked, one)],
   );
+  const ownProcess = ownProcessTasks(scorer.body, tasks, scored);
   return {
     form: form.name,
     checked: answers.length,
@@ -83,6 +87,7 @@ export async function checkGold(
       failed.map(({ answer }) => answer),
       passed.map(({ task, response }) => task.answer ?? response),
     ),
+    ...(ownProcess && { ownProcess }),
   };
 }
 

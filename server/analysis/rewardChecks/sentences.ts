@@ -1,8 +1,9 @@
 /** What the checks of a reward say, on the command line as in the editor. */
-import { formatCount } from "../../../shared/lib/format.ts";
+import { formatCount, plural } from "../../../shared/lib/format.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import type { Hole } from "./attackTasks.ts";
 import type { GoldFailure, GoldReport } from "./gold.ts";
+import type { OwnProcessTasks } from "./ownProcess.ts";
 import type { ProbeFinding } from "./probe.ts";
 
 /** @param changedBy the script's call */
@@ -36,6 +37,14 @@ export function goldMessage({ answer, terms, errors }: GoldFailure): string {
   );
   return `the reference answer ${JSON.stringify(cut(answer))} does not succeed: ${values.join(", ")}`;
 }
+
+/** What a test needs so that a judge can run it. */
+export const ownProcessAdvice =
+  "Write such a test as a call and its output (`fn_name`, `inputs`, `outputs`), or define the function that it gives in the field `test_setup_code`.";
+
+/** @param of how many tasks there are */
+export const ownProcessMessage = ({ tasks, first: { test } }: OwnProcessTasks, of: number): string =>
+  `${formatCount(tasks)} of ${plural(of, "task")} ${tasks === 1 ? "has" : "have"} tests that run in the program's own process, which the program may fool. The first: ${test.replaceAll(/\s+/g, " ")}. ${ownProcessAdvice}`;
 
 export const probeMessage = ({ term, message }: ProbeFinding): string => `\`${term}\`: ${capital(message)}`;
 

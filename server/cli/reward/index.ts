@@ -28,6 +28,7 @@ import {
   holeLine,
   moreHoles,
   moreProbes,
+  ownProcessLine,
   probeLine,
   probeText,
 } from "./rewardChecksText.ts";
@@ -158,6 +159,8 @@ function printGold({ failures, ...summary }: GoldReport, json: boolean, data?: s
   }
   for (const failure of failures.slice(0, listed)) complain(goldLine(failure));
   if (failures.length > listed) complain(`… and ${failures.length - listed} more: --json lists them all`);
+  const ownProcess = ownProcessLine(summary);
+  if (ownProcess !== undefined) complain(ownProcess);
   print(`${data === undefined ? "" : `${data}: `}${goldText({ failures, ...summary })}`);
 }
 

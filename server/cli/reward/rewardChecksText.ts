@@ -1,8 +1,15 @@
 /** What `gradus reward --gold`, `--probe` and `--attack` print. */
 import type { AttackReport, Hole } from "../../analysis/rewardChecks/attackTasks.ts";
-import type { GoldFailure } from "../../analysis/rewardChecks/gold.ts";
+import type { CheckedTask } from "../../analysis/rewardChecks/checkedTasks.ts";
+import type { GoldFailure, GoldReport } from "../../analysis/rewardChecks/gold.ts";
 import { severities, type ProbeFinding, type ProbeReport } from "../../analysis/rewardChecks/probe.ts";
-import { goldMessage, holeMessage, probeMessage, quoted } from "../../analysis/rewardChecks/sentences.ts";
+import {
+  goldMessage,
+  holeMessage,
+  ownProcessMessage,
+  probeMessage,
+  quoted,
+} from "../../analysis/rewardChecks/sentences.ts";
 import { groupedBy } from "../../analysis/rewardChecks/findings.ts";
 import { formatCount, formatNumber } from "../../../shared/lib/format.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
@@ -11,10 +18,23 @@ import { oneLine } from "../text/terminal.ts";
 
 /** A finding of the data's own line; without lines, the row is named. */
 export function goldLine(failure: GoldFailure): string {
-  const { file, line, row } = failure;
+  return visibleText(`${warnedAt(failure)}${goldMessage(failure)} [gold-answer]`);
+}
+
+function warnedAt({ file, line, row }: Omit<CheckedTask, "task">): string {
   const place = file === undefined ? "" : `${pathText(file)}${line === undefined ? "" : `:${line + 1}:1`}: `;
-  const which = line === undefined && row !== undefined ? `row ${row}: ` : "";
-  return visibleText(`${place}warning: ${which}${goldMessage(failure)} [gold-answer]`);
+  return `${place}warning: ${line === undefined && row !== undefined ? `row ${row}: ` : ""}`;
+}
+
+/** Of the data's line with the first such task. */
+export function ownProcessLine({
+  ownProcess,
+  checked,
+  without,
+}: Pick<GoldReport, "ownProcess" | "checked" | "without">): string | undefined {
+  if (ownProcess === undefined) return undefined;
+  const message = ownProcessMessage(ownProcess, checked + without);
+  return visibleText(`${warnedAt(ownProcess.first)}${message} [own-process]`);
 }
 
 /** @param termPlace `file:line:column` of a term in the config, for those that are no function of one's own */

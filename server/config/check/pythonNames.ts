@@ -1,6 +1,8 @@
 /** Names bound at the top level of a Python file, by a scan of its tokens: strings and comments are blanked first. */
+import { blanked, pythonNoise } from "../../lib/texts/blanked.ts";
+
 export function pythonNames(source: string): { names: string[]; open: boolean } {
-  const code = blanked(source);
+  const code = blanked(source, pythonNoise);
   const names = new Set<string>();
   for (const [, name] of code.matchAll(/^(?:async[ \t]+)?(?:def|class)[ \t]+([A-Za-z_]\w*)/gm))
     if (name !== undefined) names.add(name);
@@ -13,10 +15,4 @@ export function pythonNames(source: string): { names: string[]; open: boolean } 
     }
   }
   return { names: [...names], open: /^from[ \t]+[\w.]+[ \t]+import[ \t]+\*/m.test(code) };
-}
-
-/** The source with the inside of every string and comment replaced by spaces; line breaks stay. */
-function blanked(source: string): string {
-  const pattern = /("""|''')[\s\S]*?(?:\1|$(?![\s\S]))|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|#[^\n]*/g;
-  return source.replace(pattern, (text) => text.replaceAll(/[^\n]/g, " "));
 }

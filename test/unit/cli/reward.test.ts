@@ -105,6 +105,38 @@ const sums = (): string => {
   return project;
 };
 
+test("gradus reward --gold and validate say which tests run in the program's own process, and what to write", async () => {
+  const project = mkdtempSync(join(tmpdir(), "gradus-own-process-"));
+  writeFileSync(
+    join(project, "c.gradus.yaml"),
+    'tasks: [{ dataset: c.jsonl, prompt: "{q}", solution: "{s}" }]\nreward: { terms: { tests: { use: unit_tests } } }\n',
+  );
+  const rows = [
+    { q: "add", s: "def add(a, b): return a + b", tests: ["assert add(1, 2) == 3"] },
+    {
+      q: "each",
+      s: "def each(f): return list(map(f, 'ab'))",
+      tests: ["assert each(iter('xy').__class__) == []"],
+    },
+    { q: "twice", s: "def twice(f, x): return f(f(x))", tests: ["assert twice(lambda x: x + 1, 1) == 3"] },
+  ];
+  writeFileSync(join(project, "c.jsonl"), `${rows.map((row) => JSON.stringify(row)).join("\n")}\n`);
+  const { stdout, stderr } = await gradus(["reward", "c.gradus.yaml", "--gold"], project);
+  assert.match(stdout, /^2 of 3 gold answers score 1/);
+  assert.match(
+    stderr,
+    /^c\.jsonl:2:1: warning: 2 of 3 tasks have tests that run in the program's own process, .*\(graded by the program's own process: it gives the program a class of its own\)\. Write such a test as a call .* `test_setup_code`\. \[own-process\]$/m,
+  );
+  const json = await gradus(["reward", "c.gradus.yaml", "--gold", "--json"], project);
+  const { ownProcess } = JSON.parse(json.stdout.trim().split("\n").at(-1)!);
+  assert.deepEqual([ownProcess.tasks, ownProcess.first.row], [2, 2]);
+  const checked = await gradus(["validate", "c.gradus.yaml"], project);
+  assert.match(
+    checked.stderr,
+    /^c\.gradus\.yaml:2:34: info: 1 of the first 3 lines of `c\.jsonl` has tests that run in the program's own process/m,
+  );
+});
+
 test("gradus reward --gold names the rows whose reference answer fails, --probe the line that rewards nothing", async () => {
   const project = sums();
   const { stdout, stderr, code } = await gradus(["reward", "s.gradus.yaml", "--gold", "--probe"], project);

@@ -1,6 +1,7 @@
 /** An explanation as elements: sentences, then the numbers they speak of as bars and tables. */
 import { formatChange, formatNumber, plural } from "../../../shared/lib/format.ts";
 import {
+  criterionLabel,
   criterionName,
   metMark,
   metWords,
@@ -164,7 +165,9 @@ function criteria({ criteria: terms = [], siblings: all, index }: Why): HTMLElem
     const rows = list.map((one): Cell[] => {
       const known = one.met.filter((met) => met !== null);
       return [
-        criterionName(one) === one.text ? one.text : element("span", { title: one.text }, criterionName(one)),
+        criterionName(one) === one.text
+          ? one.text
+          : element("span", { title: one.text }, criterionLabel(one)),
         pointsText(one),
         ...order.map((i) => verdict(one, one.met[i] ?? null, i === own)),
         `${known.filter((met) => met >= 1).length} of ${known.length}`,

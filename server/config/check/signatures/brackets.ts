@@ -2,10 +2,6 @@
 
 const pairs: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}", "<": ">" };
 
-/** The inside of what `noise` matches as spaces: what remains keeps its place. */
-export const blanked = (text: string, noise: RegExp): string =>
-  text.replaceAll(noise, (piece) => piece.replaceAll(/[^\n]/g, " "));
-
 /** Offset of the bracket that closes the one at `open`; -1 where none does. `=>` closes nothing. */
 export function closingOf(code: string, open: number): number {
   const stack: string[] = [];

@@ -5,10 +5,9 @@ import {
   recognised,
   type TakenParameter,
 } from "../../../methods/reward/own/python/convention.ts";
-import { blanked, closingOf, outside, partsOf } from "./brackets.ts";
+import { blanked, pythonNoise } from "../../../lib/texts/blanked.ts";
+import { closingOf, outside, partsOf } from "./brackets.ts";
 import { oneLine, type Parameter, type Signature } from "./signature.ts";
-
-const noise = /("""|''')[\s\S]*?(?:\1|$(?![\s\S]))|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|#[^\n]*/g;
 
 /** What may be handed to a call where the convention is not known: not the config's to write. */
 const given = new Set(["self", ...conventions.flatMap((one) => givenNames(one))]);
@@ -26,7 +25,7 @@ export const takenParameters = (parameters: readonly Parameter[]): TakenParamete
   }));
 
 export function pythonSignature(text: string, name: string): Signature | undefined {
-  const code = blanked(text, noise);
+  const code = blanked(text, pythonNoise);
   const found = definitionOf(code, name);
   if (found === undefined) return undefined;
   const { open } = found;

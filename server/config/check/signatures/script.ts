@@ -1,9 +1,7 @@
 /** Signatures of functions in TypeScript and JavaScript, by a scan of the text. */
-import { blanked, closingOf, outside, partsOf } from "./brackets.ts";
+import { blanked, scriptNoise } from "../../../lib/texts/blanked.ts";
+import { closingOf, outside, partsOf } from "./brackets.ts";
 import { oneLine, type Parameter, type Pattern, type Signature, type Taken } from "./signature.ts";
-
-const noise =
-  /\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*(?:`|$)/g;
 
 interface Source {
   readonly text: string;
@@ -12,7 +10,7 @@ interface Source {
 }
 
 export function scriptSignature(text: string, name: string): Signature | undefined {
-  const source = { text, code: blanked(text, noise) };
+  const source = { text, code: blanked(text, scriptNoise) };
   const start = declarationOf(source, name);
   if (start === undefined) return undefined;
   const open = source.code.indexOf("(", start.head);
@@ -183,7 +181,7 @@ function membersIn({ text, code }: Source, open: number): Parameter[] {
 function argsMembers(source: Source, members: readonly Parameter[]): Parameter[] {
   const type = members.find(({ name }) => name === "args")?.type;
   if (type === undefined) return [];
-  const inner = { text: `${type};\n${source.text}`, code: `${blanked(type, noise)};\n${source.code}` };
+  const inner = { text: `${type};\n${source.text}`, code: `${blanked(type, scriptNoise)};\n${source.code}` };
   return membersAt(inner, 0, type.length);
 }
 

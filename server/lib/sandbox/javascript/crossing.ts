@@ -68,7 +68,7 @@ export const serve = String.raw`
       if (!numbers.has(value)) numbers.set(value, held.push(value) - 1);
       return ["h", numbers.get(value), typeof value === "function"];
     };
-    const { encode, decode, errors } = makeCrossing(keep, (said) => held[said[1]]);
+    const { encode, decode, errors } = makeCrossing(keep, (said) => (said[0] === "b" ? said[1].reduce((at, key) => at[key], globalThis) : held[said[1]]));
     const ops = {
       name: ([name]) => (/^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u.test(name) ? lookUp(name) : undefined),
       get: ([target, key]) => target[key],
@@ -78,7 +78,7 @@ export const serve = String.raw`
       list: ([target]) => [...target],
       primitive: ([target, hint]) => (hint === "number" ? Number(target) : hint === "string" ? String(target) : typeof target === "object" && target !== null && typeof target.valueOf() !== "object" ? target.valueOf() : String(target)),
       instance: ([value, type]) => value instanceof type,
-      same: ([a, b]) => Object.getPrototypeOf(a) === Object.getPrototypeOf(b),
+      kind: ([target]) => keep(Object.getPrototypeOf(target))[1],
     };
     const done = ([op, ...words]) => {
       if (op !== "call" && op !== "new") return ["ok", encode(ops[op](words.map(decode)))];

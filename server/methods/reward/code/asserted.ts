@@ -1,17 +1,15 @@
 /** Test code is run by a judge: what a program returns is compared where the program never was. */
 import { z } from "zod";
 import type { SandboxFailure, SandboxProgram, SandboxResult } from "../../../lib/sandbox/sandbox.ts";
+import { toldBy } from "./driver.ts";
 import { exchange, type Judged, type Sandboxes } from "./exchange.ts";
 import { javaScriptJudge } from "./javaScriptJudge.ts";
+import { insideWord, looksInside } from "./ownProcess.ts";
 import { pythonJudge } from "./pythonJudge.ts";
 
-/** Why a test has to run in the program's own process, where it has: decided by the test alone. */
-const within =
-  /\bredirect_std|\bsys\s*\.\s*(?:stdout|stderr|stdin|modules)\b|\binspect\s*\.|\bglobals\s*\(|\bmock\b|\bpatch\s*\(|\bcapsys\b|\bprocess\s*\.\s*stdout\b|\basync\b|\bawait\b/;
-
 export type Verdict =
-  /** The test cannot be judged from outside: it gives the program a function or an object of its own, or looks inside. */
-  | { readonly kind: "within" }
+  /** The test cannot be judged from outside. */
+  | { readonly kind: "within"; readonly why: string }
   | { readonly kind: "judged"; readonly result: SandboxResult; readonly reason?: string };
 
 /** @param own `setup` and the program's code */
@@ -21,7 +19,8 @@ export async function asserted(
   test: { readonly code: string; readonly setup: string; readonly word: string },
   signal?: AbortSignal,
 ): Promise<Verdict> {
-  if (within.test(test.code)) return { kind: "within" };
+  const word = insideWord(test.code, own.language);
+  if (word !== undefined) return { kind: "within", why: looksInside(word) };
   const code =
     own.language === "python"
       ? pythonJudge(test.code, test.setup, test.word)
@@ -29,7 +28,8 @@ export async function asserted(
   const { language, seconds, memory } = own;
   const judge = { language, code, seconds, memory: Math.max(memory, 128) };
   const judged = await exchange(sandboxes, own, judge, signal);
-  if (judged.judge?.stdout.includes(`\n${test.word}cannot cross\n`) === true) return { kind: "within" };
+  const given = /^cannot cross (.*)$/s.exec(toldBy(judged.judge?.stdout ?? "", test.word) ?? "")?.[1];
+  if (given !== undefined) return { kind: "within", why: `gives the program ${given}` };
   return verdictOf(judged, test.word);
 }
 

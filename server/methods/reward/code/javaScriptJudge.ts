@@ -7,15 +7,36 @@ export const javaScriptJudge = (test: string, word: string): string => String.ra
   delete globalThis.__gradusAsk;
   ${crossing}
   class CannotCross extends Error {}
-  let cannot = false;
+  let cannot;
   const theirs = [null, Object.prototype, Array.prototype, Map.prototype, Set.prototype];
-  const numbers = new WeakMap(), stubs = new Map();
+  const numbers = new WeakMap(), stubs = new Map(), kinds = new Map(), known = new Map();
+  // What a test gives by its name.
+  const paths = new Map();
+  for (const name of Object.getOwnPropertyNames(globalThis)) {
+    const value = globalThis[name];
+    const isOurs = typeof value === "function" || name === "Math" || name === "JSON";
+    if (!isOurs) continue;
+    if (typeof value === "function") paths.set(value, [name]);
+    for (const part of Object.getOwnPropertyNames(value)) {
+      const { value: inner } = Object.getOwnPropertyDescriptor(value, part);
+      if (typeof inner === "function") paths.set(inner, [name, part]);
+    }
+  }
+  /** One object for each prototype there: instances of one class have the same. */
+  const kindOf = (id) => {
+    if (!known.has(id)) known.set(id, heard(["kind", ["h", id]]));
+    const kind = known.get(id);
+    if (!kinds.has(kind)) kinds.set(kind, {});
+    return kinds.get(kind);
+  };
   const number = (value) => {
     if ((typeof value === "object" || typeof value === "function") && value !== null && numbers.has(value)) return ["h", numbers.get(value)];
+    const path = typeof value === "function" ? paths.get(value) : undefined;
+    if (path !== undefined) return ["b", path];
     // What a program chose to return, nested without end, is no reason to be graded by its own process.
     const proto = typeof value === "object" ? Object.getPrototypeOf(value) : undefined;
     if (theirs.includes(proto)) throw new Error("what the program returned is not readable");
-    cannot = true;
+    cannot = typeof value === "function" ? "a function of its own" : "an object of its own class";
     throw new CannotCross("the test gives the program what cannot cross");
   };
   const { encode, decode, errors } = makeCrossing(number, (said) => {
@@ -60,6 +81,7 @@ export const javaScriptJudge = (test: string, word: string): string => String.ra
         if (key === Symbol.hasInstance) return (value) => numbers.has(Object(value)) && op("instance", value, stub) === true;
         return typeof key === "symbol" ? undefined : op("get", stub, key);
       },
+      getPrototypeOf: (_target) => (isFunction ? Function.prototype : kindOf(id)),
       set: (_target, key, value) => (op("set", stub, key, value), true),
       has: (_target, key) => typeof key === "string" && op("has", stub, key) === true,
       ownKeys: () => [...(isFunction ? Reflect.ownKeys(target) : op("keys", stub))],
@@ -78,12 +100,11 @@ export const javaScriptJudge = (test: string, word: string): string => String.ra
       return name === "assert" ? own.assert : op("name", name);
     },
   });
-  let verdict = "passed";
   try {
     new Function("scope", "with (scope) {\n" + ${JSON.stringify(test)} + "\n}")(scope);
   } catch (error) {
-    if (!cannot) throw error;
+    if (cannot === undefined) throw error;
   }
-  process.stdout.write("\n" + ${JSON.stringify(word)} + (cannot ? "cannot cross" : verdict) + "\n");
+  process.stdout.write("\n" + ${JSON.stringify(word)} + (cannot === undefined ? "passed" : "cannot cross " + cannot) + "\n");
 })();
 `;

@@ -4,7 +4,7 @@ import { crossing } from "../../../lib/sandbox/python/crossing.ts";
 /** @param setup its imports are the judge's, too */
 export const pythonJudge = (test: string, setup: string, word: string): string => `
 def _gradus_judge(test, setup, word):
-    import ast, builtins, collections, importlib, json, math, os, sys
+    import ast, builtins, collections, importlib, json, math, operator, os, sys
     class Ended(BaseException): pass
     class CannotCross(BaseException): pass
     def ask(request):
@@ -30,8 +30,14 @@ def _gradus_judge(test, setup, word):
         if isinstance(value, type) and value in errors: return ["h", errors[value]]
         if type(value) is Stub: return ["h", object.__getattribute__(value, "_number")]
         # What a program chose to return, forged or nested without end, is no reason to be graded by its own process.
+        try:
+            name = shared.get(value)
+        except TypeError:
+            name = None
+        if name is not None: return ["b", *name]
         if type(value) in theirs or type(value) in errors: raise Ended("what the program returned is not readable")
-        raise CannotCross
+        raise CannotCross("a class of its own" if isinstance(value, type) else "a function of its own" if callable(value) else f"an object of class {type(value).__name__}")
+    shared = {value: (module.__name__.strip("_"), name) for module in (builtins, math, operator) for name, value in vars(module).items() if callable(value) and not name.startswith("__")}
     theirs = {list, tuple, dict, set, frozenset, collections.deque, collections.Counter, collections.OrderedDict, collections.defaultdict}
     def known(said):
         if said[0] != "h": raise Ended("what the program returned is not readable")
@@ -40,11 +46,19 @@ def _gradus_judge(test, setup, word):
             stub = object.__new__(Stub)
             object.__setattr__(stub, "_number", at)
             stubs[at] = stub
-            base = getattr(builtins, error[0], Exception) if error else None
-            if isinstance(base, type) and issubclass(base, BaseException):
-                stubs[at] = type(str(error[1]), (base,), {})
+            if error:
+                stubs[at] = error_class(str(error[0]), [getattr(builtins, one, Exception) if type(one) is str else known(one) for one in error[1]])
                 errors[stubs[at]] = at
         return stubs[at]
+    def error_class(name, bases):
+        own = {"__str__": lambda error: error.__dict__["_message"] if "_message" in error.__dict__ else Exception.__str__(error), "__getattr__": attribute}
+        try:
+            return type(name, tuple(one for one in bases if isinstance(one, type) and issubclass(one, BaseException)) or (Exception,), own)
+        except TypeError:
+            return type(name, (Exception,), own)
+    def attribute(error, name):
+        if "_there" not in error.__dict__: raise AttributeError(name)
+        return op("attr", error.__dict__["_there"], name)
     encode, decode = _make_crossing(number, known)
     def heard(said, args=()):
         try:
@@ -53,7 +67,8 @@ def _gradus_judge(test, setup, word):
                 kind = decode(said[3]) if said[3] else base
                 if kind not in errors and not (isinstance(base, type) and issubclass(base, BaseException)): kind = Exception
                 try:
-                    error = kind(decode(said[5]) if said[5] is not None else said[2])
+                    error = kind(*decode(said[5]))
+                    if said[6]: error.__dict__.update(_there=decode(said[6]), _message=str(said[2]))
                 except Exception:
                     error = RuntimeError(said[2])
             else:
@@ -82,10 +97,11 @@ def _gradus_judge(test, setup, word):
         def __getattr__(self, name): return op("attr", self, name)
         def __setattr__(self, name, value): op("set", self, name, value)
         def __delattr__(self, name): op("del", self, name)
-        def __eq__(self, other): return self is other
-        def __ne__(self, other): return self is not other
-        def __hash__(self): return id(self)
-        def __mro_entries__(self, _bases): raise CannotCross
+        # A plain value is equal to none of the program's objects: its own __eq__ is asked of two of them alone.
+        def __eq__(self, other): return self is other or (type(other) is Stub and op("eq", self, other) is True)
+        def __ne__(self, other): return op("ne", self, other) is True if type(other) is Stub else True
+        def __hash__(self): return hash(op("hash", self))
+        def __mro_entries__(self, _bases): raise CannotCross("a class that derives from the program's")
         def __instancecheck__(self, value): return type(value) is Stub and op("isinstance", value, self) is True
         def __contains__(self, value): return op("contains", self, value) is True
         def __setitem__(self, key, value): op("setitem", self, key, value)
@@ -133,8 +149,8 @@ def _gradus_judge(test, setup, word):
         exec(compile(ast.Module(imported, []), "setup.py", "exec"), scope)
         exec(compile(tree, "test.py", "exec"), scope)
         verdict = "passed"
-    except CannotCross:
-        verdict = "cannot cross"
+    except CannotCross as error:
+        verdict = f"cannot cross {error}"
     sys.__stdout__.write("\\n" + word + verdict + "\\n")
 ${crossing}
 _gradus_judge(${JSON.stringify(test)}, ${JSON.stringify(setup)}, ${JSON.stringify(word)})

@@ -22,8 +22,8 @@ export interface Tested {
   /** Lines of the program that ran, and that could have and did not, where that is known. */
   readonly lines?: readonly number[];
   readonly missed?: readonly number[];
-  /** Graded by the program's own process: the test cannot be judged from outside. */
-  readonly within?: true;
+  /** Graded by the program's own process: why the test cannot be judged from outside. */
+  readonly within?: string;
 }
 
 const short = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text);
@@ -66,14 +66,14 @@ export async function runTest(
     ...(failure && { failure: movedTo(failure, shift, last) }),
     ...(result.lines && { lines: inside(result.lines) }),
     ...(result.missed && { missed: inside(result.missed) }),
-    ...(within && { within }),
+    ...(within !== undefined && { within }),
   };
 }
 
 interface Outcome {
   readonly result: SandboxResult;
   readonly reason?: string | undefined;
-  readonly within?: true;
+  readonly within?: string;
 }
 
 async function outcome(
@@ -83,14 +83,16 @@ async function outcome(
   { word, setup }: { readonly word: string; readonly setup: string },
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
+  let within: string | undefined;
   if (test.kind === "asserted") {
     const verdict = await asserted(sandboxes, own, { code: test.code, setup, word }, signal);
     if (verdict.kind === "judged") return verdict;
+    within = verdict.why;
   }
   const code = test.kind === "printed" ? own.code : driven(own.code, test, own.language, word);
   const result = await sandboxes.programs.run({ ...own, code }, signal);
   const reason = reasonOf(test, result, word);
-  return { result, reason, ...(test.kind === "asserted" && { within: true }) };
+  return { result, reason, ...(within !== undefined && { within }) };
 }
 
 /** The failure with the program's own line, if it has one there. */

@@ -83,7 +83,10 @@ const read = (input: Json, output: Json): UnitTest => ({
  * @param field of the task's data; without it, the task's answer
  * @returns why there are none, where there are none
  */
-export function testsOf(task: Task, field: string): readonly UnitTest[] | string {
+export function testsOf(
+  task: Pick<Task, "id" | "data" | "answer">,
+  field: string,
+): readonly UnitTest[] | string {
   const value = fromJson(task.data[field] ?? task.answer);
   const where = `task ${task.id}: \`${field}\``;
   if (value === undefined)

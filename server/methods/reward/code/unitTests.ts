@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { messageOf } from "../../../../shared/lib/errors.ts";
+import { ownProcessComponent } from "../../../../shared/rollouts/criteria.ts";
 import { rewardTerm, param } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import type { RolloutRecord } from "../../../core/rollouts.ts";
@@ -8,6 +9,7 @@ import type { RewardTerm } from "../../../core/reward.ts";
 import { openSandbox } from "../../../lib/sandbox/openSandbox.ts";
 import type { Sandboxes } from "./exchange.ts";
 import { failure } from "../perRow.ts";
+import { cutTo, markedText } from "./ownProcess.ts";
 import { lineSpans, programOf, type Program } from "./program.ts";
 import { runTest, type Tested } from "./runTest.ts";
 import { testsOf, type UnitTest } from "./tests.ts";
@@ -68,14 +70,16 @@ const described = (test: UnitTest): string =>
     : test.kind === "returned"
       ? `${test.name}(${test.args.map((one) => JSON.stringify(one)).join(", ")})`
       : test.code.trim();
-const cutTo = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}…` : text);
+
+function textOf(test: UnitTest, one: Tested | undefined): string {
+  const reason = one?.reason === undefined ? "" : `: ${cutTo(one.reason, 360)}`;
+  const text = `${cutTo(described(test), 160)}${reason}`;
+  return one?.within === undefined ? text : markedText(text, one.within);
+}
 
 const criterionOf = (test: UnitTest, one: Tested | undefined, k: number) => ({
   name: `test ${k + 1}`,
-  text:
-    cutTo(described(test), 160) +
-    (one?.reason === undefined ? "" : `: ${cutTo(one.reason, 360)}`) +
-    (one?.within === true ? " (graded by the program's own process)" : ""),
+  text: textOf(test, one),
   points: 1,
   met: one === undefined ? null : one.passed ? 1 : 0,
 });
@@ -138,13 +142,13 @@ async function judged(
     runTest(sandboxes, program, test, limits, signal),
   );
   const passed = done.filter((one) => one.passed).length;
-  const within = done.filter((one) => one.within).length;
+  const within = done.filter((one) => one.within !== undefined).length;
   return {
     kind: "value",
     value: valueOf(options.value, done, tests.length),
     spans: spansOf(program, done),
     criteria: tests.slice(0, mostShown).map((test, k) => criterionOf(test, done[k], k)),
-    components: { passed, tests: tests.length, ...(within > 0 && { own_process: within }) },
+    components: { passed, tests: tests.length, ...(within > 0 && { [ownProcessComponent]: within }) },
   };
 }
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openSandbox } from "../../../../server/lib/sandbox/openSandbox.ts";
 import type { SandboxLanguage } from "../../../../server/lib/sandbox/sandbox.ts";
+import { ownProcessReason } from "../../../../server/methods/reward/code/ownProcess.ts";
 import { runTest, type Tested } from "../../../../server/methods/reward/code/runTest.ts";
 import { sandboxProcess } from "../../../support/sandboxProcess.ts";
 import { attempts } from "../../sandbox/attempts/fakes.ts";
@@ -120,13 +121,63 @@ test("honest programs keep their verdict, judged from outside", async () => {
 test("a test that hands over its own function is graded by the program's own process, and says so", async () => {
   const apply = "def twice(call, x): return call(call(x))";
   const one = await graded("python", apply, "assert twice(lambda x: x + 1, 1) == 3");
-  assert.deepEqual([one.passed, one.within], [true, true]);
+  assert.deepEqual([one.passed, one.within], [true, "gives the program a function of its own"]);
   const js = await graded(
     "javascript",
     "const map = (list, f) => list.map(f)",
     "assert.deepEqual(map([1], (x) => x + 1), [2])",
   );
-  assert.deepEqual([js.passed, js.within], [true, true]);
+  assert.deepEqual([js.passed, js.within], [true, "gives the program a function of its own"]);
+});
+
+const apply = "def apply(f, x): return f(x)\nclass Box: pass\n";
+const given: readonly (readonly [SandboxLanguage, string, string, string | undefined])[] = [
+  ["python", apply, "assert apply(lambda x: x + 1, 1) == 2", "gives `apply` a function of its own"],
+  [
+    "python",
+    apply,
+    "def up(x): return x + 1\nassert apply(up, 1) == 2",
+    "gives `apply` a function of its own",
+  ],
+  [
+    "python",
+    "def keys(o): return list(vars(o))",
+    "class One:\n    def __init__(self): self.a = 1\nassert keys(One()) == ['a']",
+    "gives `keys` a function of its own",
+  ],
+  [
+    "python",
+    "def shout(): print('A')",
+    "import io, sys\nsys.stdout = io.StringIO()\nshout()\nassert sys.stdout.getvalue() == 'A\\n'",
+    "looks inside the program's process (`sys.stdout`)",
+  ],
+  ["python", apply, "assert sorted([apply(int, '2'), 1], key=lambda x: -x) == [2, 1]", undefined],
+  [
+    "python",
+    apply,
+    "assert apply(str, 'await (lambda sys.stdout') == 'await (lambda sys.stdout' # mock",
+    undefined,
+  ],
+  ["python", "def up(x): return x + 1\n" + apply, "assert apply(up, 1) == 2", undefined],
+  [
+    "javascript",
+    "const apply = (f, x) => f(x)",
+    "assert.equal(apply((x) => x + 1, 1), 2)",
+    "gives `apply` a function of its own",
+  ],
+  ["javascript", "const up = (x) => x + 1", "assert.deepEqual([1].map((x) => up(x)), [2])", undefined],
+];
+
+test("what the text of a test shows is what its judge finds", async () => {
+  for (const [language, code, tests, why] of given) {
+    assert.equal(ownProcessReason(tests, language), why, tests);
+    const one = await graded(language, code, tests);
+    assert.deepEqual(
+      [one.passed, one.within === undefined],
+      [true, why === undefined],
+      `${tests}\n${one.reason}`,
+    );
+  }
 });
 
 test("what a program returns is no reason to be graded by its own process", async () => {
