@@ -91,7 +91,9 @@ function ofFamily({ framework, release, tree, defaults, convert, switches }: Fam
     ...options.flatMap((one) => [new Map([one]), new Map([...on, one])]),
   ];
   // No data and no file of a project: only the algorithm is of interest.
-  return written.map((settings) => convert(new Settings(settings, { ...defaults, ...noData }, "")).config);
+  return written.map(
+    (settings) => convert(new Settings(settings, { ...defaults, ...noData }, { file: "" })).config,
+  );
 }
 
 const noData: JsonObject = { "data.train_files": [], dataset_name: null };

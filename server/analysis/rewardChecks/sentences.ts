@@ -6,10 +6,6 @@ import type { GoldFailure, GoldReport } from "./gold.ts";
 import type { OwnProcessTasks } from "./ownProcess.ts";
 import type { ProbeFinding } from "./probe.ts";
 
-/** @param changedBy the script's call */
-export const rowsUnseen = (changedBy: string): string =>
-  `The reward was not tried: the script changes its rows (\`${changedBy}\`) before it trains, and only running it shows what the reward gets. Save the changed rows to a file and train on that file, then this tries every row.`;
-
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const cut = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
 

@@ -7,7 +7,7 @@ import { attackReward } from "../../analysis/rewardChecks/attack.ts";
 import { attackWithModel } from "../../analysis/rewardChecks/modelAttack.ts";
 import { saveTests } from "../../analysis/rewardChecks/saveTests.ts";
 import { groupedBy, probeGroups } from "../../analysis/rewardChecks/findings.ts";
-import { goldText, rowsUnseen } from "../../analysis/rewardChecks/sentences.ts";
+import { goldText } from "../../analysis/rewardChecks/sentences.ts";
 import { whole } from "../options.ts";
 import { placedHoles, withReturnLines } from "../../analysis/rewardChecks/returnLines.ts";
 import { checkGold, type GoldReport } from "../../analysis/rewardChecks/gold.ts";
@@ -34,6 +34,7 @@ import {
 } from "./rewardChecksText.ts";
 import { evaluationFiles } from "../../frameworks/asConfig/evaluationFiles.ts";
 import { ChangedRollouts, rolloutLines, summaryLines } from "./rescoredText.ts";
+import { whyUntried } from "../../frameworks/asConfig/untried.ts";
 import { engineKeys } from "../../frameworks/export/engineKeys.ts";
 import { loadedOrComplain } from "../loadOrComplain.ts";
 import { candidateSetting, nameOf } from "./candidates.ts";
@@ -272,14 +273,12 @@ async function run(file: string, options: Options, program: Program): Promise<vo
   if (rollouts !== undefined && options.coverage === true)
     await printCoverage(config, rollouts, options, options.json === true);
   else if (rollouts !== undefined && asksProbe !== true) await rescored(config, rollouts, options);
-  const changedBy = draws ? converted?.rowsChangedBy : undefined;
-  if (changedBy === undefined) await checked(config, options);
-  else sayUnseen(file, changedBy, options.json === true);
+  const untried = draws && converted !== undefined ? whyUntried(converted) : undefined;
+  if (untried === undefined) await checked(config, options);
+  else sayUntried(file, untried, options.json === true);
 }
 
-/** Answers to rows that the trainer does not see say nothing of the reward. */
-function sayUnseen(file: string, changedBy: string, json: boolean): void {
-  const note = rowsUnseen(changedBy);
+function sayUntried(file: string, note: string, json: boolean): void {
   if (json) printJson({ type: "note", note });
   else complain(visibleText(`${pathText(resolve(file))}: ${note}`));
   process.exitCode = exit.failed;

@@ -23,12 +23,13 @@ import {
   type RewardTestResult,
 } from "../../analysis/rewardChecks/rewardTests.ts";
 import { addTests, saveTests, testFileOf } from "../../analysis/rewardChecks/saveTests.ts";
-import { holeMessage, rowsUnseen } from "../../analysis/rewardChecks/sentences.ts";
+import { holeMessage } from "../../analysis/rewardChecks/sentences.ts";
 import { UnsavedTerm } from "../../analysis/rewardChecks/unsavedTerm.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { loadFile, type LoadedFile } from "../../frameworks/asConfig/load.ts";
 import { withhold } from "../../lib/own/withheld.ts";
 import { testedConfig } from "../../frameworks/asConfig/testedConfig.ts";
+import { whyUntried } from "../../frameworks/asConfig/untried.ts";
 import { threadError } from "../threadError.ts";
 import { testCurricula } from "./curriculumTests.ts";
 import type { Attacked, FromThread, RewardTask } from "./wire.ts";
@@ -138,9 +139,10 @@ async function answer(
     return post({ kind: "simulated", simulated: await testCurricula(want.files, signal) });
   if (want.kind === "pin") return post({ kind: "pinned", pinned: pinned(task, want.row, want.expect) });
   const { config, ...found } = loaded(task);
-  const changedBy = found.converted?.rowsChangedBy;
-  if (changedBy !== undefined && want.kind === "check")
-    return post({ kind: "note", note: rowsUnseen(changedBy) });
+  const untried = found.converted && whyUntried(found.converted);
+  if (untried !== undefined && want.kind === "check") return post({ kind: "note", note: untried });
+  if (untried !== undefined && want.kind === "attack")
+    throw new UserError(untried, { file: task.file, code: "reward-untried" });
   const scorer = scorerOf(config, signal, unsaved, want.kind === "judge" ? want.term : undefined);
   try {
     signal.throwIfAborted();

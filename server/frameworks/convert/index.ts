@@ -25,7 +25,7 @@ interface FrameworkConverter {
   readonly release: string;
   readonly defaults: JsonObject;
   readonly convert: (settings: Settings) => ConfigDraft;
-  readonly reasonOf: (key: string) => string;
+  readonly reasonOf: (key: string, settings: Settings) => string;
 }
 
 const converters: Readonly<Record<ConvertedFrom, FrameworkConverter>> = {
@@ -72,6 +72,7 @@ export function convert(file: string, text: string, asked?: ConvertedFrom): Conv
     lost,
     rewards,
     rowsChangedBy,
+    release: known,
     places,
     head,
   } = readFramework(file, text, asked);
@@ -82,12 +83,13 @@ export function convert(file: string, text: string, asked?: ConvertedFrom): Conv
     convert: toDraft,
     reasonOf,
   } = framework === "trl" && isPreference(written) ? preference : converters[framework];
-  const settings = new Settings(written, defaults, file, rewards);
+  const settings = new Settings(written, defaults, { file, rewards, release: known });
   const draft = toDraft(settings);
-  const unmapped = [...lost, ...settings.unmapped(reasonOf)];
+  const unmapped = [...lost, ...settings.unmapped((key) => reasonOf(key, settings))];
   const config = draft.text(`Converted from a configuration of ${release}.`);
   const defaulted = decidedByDefault(framework, settings, release);
-  return { framework, config, unmapped, defaulted, rowsChangedBy, places, head };
+  const { rewardReplaced } = settings;
+  return { framework, config, unmapped, defaulted, rowsChangedBy, rewardReplaced, places, head };
 }
 
 /** Model, data, batch, group and lengths. */

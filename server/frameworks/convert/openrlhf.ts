@@ -141,6 +141,8 @@ function remoteServers(url: string | undefined): string[] {
   return parts.every((part) => /^https?:\/\//.test(part)) ? parts : [];
 }
 
+const noSuchReward = "this version has no reward models or agents of OpenRLHF";
+
 function rewards(settings: Settings, draft: ConfigDraft): void {
   const url = settings.text("reward.remote_url");
   const file = url !== undefined && /\.py$/.test(url) ? url : undefined;
@@ -149,11 +151,9 @@ function rewards(settings: Settings, draft: ConfigDraft): void {
   for (const key of ["reward.remote_url", "reward.model_name_or_path", "train.agent_func_path"]) {
     const value = settings.get(key);
     const isRead = key === "reward.remote_url" && (file !== undefined || servers.length > 0);
-    if (value !== undefined && value !== null && !isRead)
-      settings.refuse(
-        key,
-        "this version has no reward models or agents of OpenRLHF; `exact_match` is a placeholder",
-      );
+    if (value === undefined || value === null || isRead) continue;
+    if (file !== undefined || servers.length > 0) settings.refuse(key, noSuchReward);
+    else settings.replaceReward(key, `${noSuchReward}; \`exact_match\` is a placeholder`);
   }
   const [first, ...more] = servers;
   const terms: Record<string, JsonObject> = {

@@ -12,6 +12,8 @@ import { frameworkNames } from "../names.ts";
 import { smallText } from "../readers/fileReader.ts";
 import { parseConfig } from "../readers/index.ts";
 import { placeOfFile } from "../verl/files.ts";
+import { versionOf } from "../version.ts";
+import { isVerlTrainer } from "../readers/recognise.ts";
 import type { ParsedConfig } from "../readers/parsedConfig.ts";
 import { flat } from "../values.ts";
 import { instead, otherTrainer, whatIsDone } from "../project/otherTrainer.ts";
@@ -167,9 +169,17 @@ function settingsOf(file: string, text: string, written: ParsedConfig): Framewor
     lost: [...lost, ...missing(written), ...unset(written, settings), ...partly(script, settings)],
     ...(script?.rewards === undefined ? {} : { rewards: script.rewards }),
     rowsChangedBy: script?.rowsChangedBy,
+    release: releaseOf(file, text, written),
     places,
     head: written.head,
   };
+}
+
+/** Other programs than verl's own read its keys in their own ways. */
+function releaseOf(file: string, text: string, { framework, program }: ParsedConfig): string | undefined {
+  if (framework !== "verl" || !isVerlTrainer(program)) return undefined;
+  const release = versionOf(framework, resolve(file), text);
+  return release.from === "newest" ? undefined : release.text;
 }
 
 /** Items of a list one by one. */

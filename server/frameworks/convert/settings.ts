@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { ScriptReward } from "../project/scriptRewards.ts";
 import { isObject } from "../values.ts";
+import { compareVersions } from "../version.ts";
 
 export interface Unmapped {
   readonly key: string;
@@ -9,22 +10,47 @@ export interface Unmapped {
   readonly reason: string;
 }
 
+/** What a text says besides its settings. */
+interface Context {
+  /** The configuration's own: relative paths begin in its folder. */
+  readonly file: string;
+  /** Those that a Python script lists; undefined elsewhere. */
+  readonly rewards?: readonly ScriptReward[] | undefined;
+  /** The release that it certainly runs with. */
+  readonly release?: string | undefined;
+}
+
 export class Settings {
+  readonly file: string;
+  readonly rewards: readonly ScriptReward[] | undefined;
+  readonly release: string | undefined;
   private readonly understood = new Set<string>();
   private readonly lost: Unmapped[] = [];
+  private replaced = false;
 
   /**
    * @param written dotted key → value, the last one written
    * @param defaults the framework's, where one matters
-   * @param file the configuration's own: relative paths begin in its folder
-   * @param rewards those that a Python script lists; undefined elsewhere
    */
   constructor(
     private readonly written: ReadonlyMap<string, Json>,
     private readonly defaults: JsonObject,
-    readonly file: string,
-    readonly rewards?: readonly ScriptReward[],
-  ) {}
+    { file, rewards, release }: Context,
+  ) {
+    this.file = file;
+    this.rewards = rewards;
+    this.release = release;
+  }
+
+  /** Whether the config has a placeholder for the reward that trains. */
+  get rewardReplaced(): boolean {
+    return this.replaced;
+  }
+
+  /** Negative where the release is known and before this one, positive or 0 where it is known and not; NaN where it is not known. */
+  comparedWith(release: string): number {
+    return this.release === undefined ? NaN : compareVersions(this.release, release);
+  }
 
   has(key: string): boolean {
     return this.written.has(key);
@@ -85,6 +111,12 @@ export class Settings {
     this.understood.add(key);
     if (!this.lost.some((entry) => entry.key === key && entry.reason === reason))
       this.lost.push({ key, value, reason });
+  }
+
+  /** As `refuse`, of the reward that trains: a placeholder is in its place. */
+  replaceReward(key: string, reason: string, value?: Json): void {
+    this.refuse(key, reason, value);
+    this.replaced = true;
   }
 
   /** Every setting without a counterpart, in the order of the file; nulls are skipped. */

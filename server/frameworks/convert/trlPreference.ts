@@ -139,7 +139,7 @@ export function convertTrlPreference(settings: Settings, draft = new ConfigDraft
       "Gradus generates pairs: recorded ones train from `replay: { use: file, path: pairs.jsonl }`, rollouts with `pair` and a reward",
     );
   draft.set("reward", { terms: { preference: "exact_match" } });
-  settings.refuse(
+  settings.replaceReward(
     "reward_funcs",
     "TRL's pairs are labelled; `exact_match` is a placeholder for what ranks two responses",
     null,

@@ -33,6 +33,12 @@ export function rewards(settings: Settings, draft: ConfigDraft): void {
   ]);
   // One that is left out keeps its place among the weights.
   const kept = weighted.filter(([, term]) => "use" in term);
+  if (kept.length === 0)
+    settings.replaceReward(
+      "reward_funcs",
+      "none of the rewards can be read, so `exact_match` is a placeholder: write the terms",
+      null,
+    );
   draft.set("reward", {
     terms: Object.fromEntries(kept.length > 0 ? kept : [["reward", { use: "exact_match" }]]),
   });
@@ -47,7 +53,7 @@ function configured(settings: Settings, weights: readonly number[] | undefined):
     written ??
     Array.from({ length: weights?.length ?? 1 }, (_, i) => (i === 0 ? "reward" : `reward_${i + 1}`));
   if (written === undefined)
-    settings.refuse(
+    settings.replaceReward(
       "reward_funcs",
       "the reward functions are in TRL's training script; `exact_match` is a placeholder: write the terms",
       null,

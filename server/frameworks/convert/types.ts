@@ -18,6 +18,8 @@ export interface FrameworkSettings {
   readonly rewards?: readonly ScriptReward[];
   /** The call of a script that changes its rows before they train. */
   readonly rowsChangedBy?: string | undefined;
+  /** The release of verl's own trainer, where the text or its surroundings name one. */
+  readonly release?: string | undefined;
   /** Where each setting is written, under its name in `settings`. */
   readonly places: ReadonlyMap<string, Range>;
   /** The range for what no setting of the file says. */
@@ -33,6 +35,8 @@ export interface Converted {
   readonly defaulted: readonly Unmapped[];
   /** The call of its script that changes the rows before they train: the rows of the files are not those that the reward sees. */
   readonly rowsChangedBy?: string | undefined;
+  /** Whether the config has a placeholder for the reward that trains. */
+  readonly rewardReplaced: boolean;
   /** Where each of the framework's settings is written, by its dotted key. */
   readonly places: ReadonlyMap<string, Range>;
   readonly head: Range;

@@ -9,13 +9,13 @@ import { advantage } from "./verlAdvantage.ts";
 import { masks, rejectionNote } from "./verlCorrection.ts";
 import { verlCritic } from "./verlCritic.ts";
 import { aggregateOf, kl, objective } from "./verlLoss.ts";
-import { rewards } from "./verlReward.ts";
+import { rewards, unreadReason } from "./verlReward.ts";
 
 const actor = "actor_rollout_ref.actor";
 const rollout = "actor_rollout_ref.rollout";
 const model = "actor_rollout_ref.model";
 
-export const verlReason = reasonBy(
+const reasonOf = reasonBy(
   [
     [
       /(micro_batch|max_token_len|dynamic_bsz|max_num_batched|max_num_seqs|chunked|prefetch)/,
@@ -55,6 +55,8 @@ export const verlReason = reasonBy(
   ],
   "no counterpart in Gradus",
 );
+export const verlReason = (key: string, settings: Settings): string =>
+  unreadReason(key, settings) ?? reasonOf(key);
 
 export function convertVerl(settings: Settings): ConfigDraft {
   const draft = new ConfigDraft();

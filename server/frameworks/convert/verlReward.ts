@@ -3,20 +3,30 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import { valuesOf } from "../project/dataFiles.ts";
+import { newName, unreadSince } from "../verl/oldRewardKeys.ts";
 import { versionOf } from "../version.ts";
 import { fields, type ConfigDraft } from "./draft.ts";
 import { dataNamed, pythonUse } from "./paths.ts";
 import type { Settings } from "./settings.ts";
 
-/** The section moved below `reward` in 0.7.1. */
-const sections = ["reward.custom_reward_function", "custom_reward_function"] as const;
+const [now, old] = ["reward.custom_reward_function", "custom_reward_function"] as const;
+
+/** Whether the release is known to pass over the old sections. */
+const passesOver = (settings: Settings): boolean => settings.comparedWith(unreadSince) >= 0;
+
+/** The sections of one's own function that the release reads, the one that wins first. */
+function sectionsOf(settings: Settings): readonly string[] {
+  if (passesOver(settings)) return [now];
+  return settings.comparedWith(unreadSince) < 0 ? [old, now] : [now, old];
+}
 
 export function rewards(settings: Settings, draft: ConfigDraft): void {
   const keys = settings.list("algorithm.gdpo_reward_keys")?.map(String);
   const weights = settings.list("algorithm.gdpo_reward_weights")?.map(Number);
   const gdpo = settings.peek("algorithm.adv_estimator") === "gdpo";
   const own = ownFunction(settings);
-  const use = own ?? scoredBySource(settings);
+  const taken = own === undefined ? bySource(settings) : undefined;
+  say(settings, taken);
   const names = gdpo && keys !== undefined ? keys : ["score"];
   if (gdpo && own !== undefined)
     settings.refuse(
@@ -25,19 +35,47 @@ export function rewards(settings: Settings, draft: ConfigDraft): void {
     );
   const terms = names.map((term, i): [string, JsonObject] => [
     term,
-    { ...use, ...fields({ weight: weights?.[i] }) },
+    { ...(own ?? taken?.use), ...fields({ weight: weights?.[i] }) },
   ]);
   draft.set("reward", { terms: { ...Object.fromEntries(terms), ...overlong(settings) } });
 }
 
 /** The term of `custom_reward_function`, with what verl hands it at every call. */
 function ownFunction(settings: Settings): JsonObject | undefined {
-  const [path] = sections.flatMap((section) => settings.text(`${section}.path`) ?? []);
-  const [name = "compute_score"] = sections.flatMap((section) => settings.text(`${section}.name`) ?? []);
-  const [args] = sections.flatMap((section) => settings.below(`${section}.reward_kwargs`) ?? []);
-  if (path === undefined || path === "") return undefined;
-  return { use: pythonUse(settings.file, path, name), ...fields({ args }) };
+  const [first] = sectionsOf(settings).flatMap((section) => {
+    const path = settings.text(`${section}.path`);
+    const name = settings.text(`${section}.name`) ?? "compute_score";
+    const args = settings.below(`${section}.reward_kwargs`);
+    return path === undefined || path === ""
+      ? []
+      : [{ use: pythonUse(settings.file, path, name), ...fields({ args }) }];
+  });
+  return first;
 }
+
+/** One line: of a function that the release passes over it says what trains in its place. */
+function say(settings: Settings, taken: Taken | undefined): void {
+  const unread = passesOver(settings) ? settings.text(`${old}.path`) : undefined;
+  const trains = taken?.reason ?? `the run trains on ${settings.text(`${now}.path`) ?? ""}`;
+  const isBoth = taken === undefined && unread === settings.text(`${now}.path`);
+  const [key, reason] =
+    unread === undefined || unread === "" || isBoth
+      ? [`${now}.path`, taken?.reason]
+      : [
+          `${old}.path`,
+          `left out, because verl ${settings.release ?? ""} never reads it: ${trains}. To train on it write \`${now}.path\``,
+        ];
+  if (reason === undefined) return;
+  const value = key === `${old}.path` ? unread : null;
+  if (taken?.isPlaceholder === true) settings.replaceReward(key, reason, value);
+  else settings.refuse(key, reason, value);
+}
+
+/** Why a setting of the old sections has no counterpart, where the release passes over them. */
+export const unreadReason = (key: string, settings: Settings): string | undefined => {
+  const read = passesOver(settings) ? newName(key) : undefined;
+  return read === undefined ? undefined : `verl ${settings.release ?? ""} never reads it: use \`${read}\``;
+};
 
 /** verl's `default_compute_score`: sources, and the file with their `compute_score`. Each loads without verl's package. */
 const scorers: readonly (readonly [RegExp, string])[] = [
@@ -53,30 +91,36 @@ const differs: Readonly<Record<string, string>> = {
     ", which compares the last `#### NUMBER` of the last 300 characters with `ground_truth` as a text (`numeric` takes the last number wherever it is)",
 };
 
+interface Taken {
+  readonly use: JsonObject;
+  /** What verl scores with. */
+  readonly reason: string;
+  readonly isPlaceholder: boolean;
+}
+
+const placeholder = (reason: string): Taken => ({ use: { use: "exact_match" }, reason, isPlaceholder: true });
+
 /** The files of an installed verl score as verl does; without them a placeholder remains, and why. */
-function scoredBySource(settings: Settings): JsonObject {
+function bySource(settings: Settings): Taken {
   const sources = sourcesOf(settings);
   const [source] = sources;
-  const say = (reason: string): void => settings.refuse("reward.custom_reward_function.path", reason, null);
   if (source === undefined || sources.length > 1) {
     const which = sources.length > 1 ? ` (here ${sources.join(", ")})` : "";
-    say(
+    return placeholder(
       `verl scores by the data's source${which}; \`exact_match\` is a placeholder: write the term that fits`,
     );
-    return { use: "exact_match" };
   }
   const name = scorers.find(([pattern]) => pattern.test(source))?.[1];
   const file = name === undefined ? undefined : installed(settings.file, name);
   if (file !== undefined) {
-    say(`verl scores \`${source}\` with its own ${basename(file)}: the term names the installed file`);
-    return { use: `${file}:compute_score` };
+    const reason = `verl scores \`${source}\` with its own ${basename(file)}: the term names the installed file`;
+    return { use: { use: `${file}:compute_score` }, reason, isPlaceholder: false };
   }
-  say(
+  return placeholder(
     name === undefined
       ? `verl has no function of its own for the source \`${source}\`, or one that needs its package; \`exact_match\` is a placeholder: write the term that fits`
       : `verl scores \`${source}\` with its own ${name}${differs[name] ?? ""}. \`exact_match\` is a placeholder: copy ${name} from verl and write \`use: ./${name}:compute_score\``,
   );
-  return { use: "exact_match" };
 }
 
 /** In the checkout that the script lies in, or in the Python environment around it. */
@@ -97,7 +141,8 @@ function sourcesOf(settings: Settings): string[] {
 
 /** DAPO's soft punishment of long responses, in whichever section the release has its settings. */
 function overlong(settings: Settings): JsonObject {
-  for (const place of ["reward_model.reward_kwargs", "reward.reward_kwargs", "reward_model"]) {
+  const places = ["reward_model.reward_kwargs", "reward.reward_kwargs", "reward_model"];
+  for (const place of passesOver(settings) ? ["reward.reward_kwargs"] : places) {
     const at = `${place}.overlong_buffer${place === "reward_model" ? "" : "_cfg"}`;
     if (!settings.has(`${at}.len`) || (settings.has(`${at}.enable`) && !settings.flag(`${at}.enable`)))
       continue;

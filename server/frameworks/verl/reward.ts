@@ -1,6 +1,7 @@
 /** The reward that a configuration trains on: the user's own function, or verl's by `data_source`. */
 import type { RuleModel } from "../rule.ts";
 import { textOfNamed } from "./files.ts";
+import { unreadSince } from "./oldRewardKeys.ts";
 
 export interface RewardFunction {
   /** Where its path is set. */
@@ -11,11 +12,11 @@ export interface RewardFunction {
   readonly source: string | undefined;
 }
 
-/** The section moved below `reward` in 0.7.1; verl does not read the old one since 0.9. */
+/** The section moved below `reward` in 0.7.1. Until 0.9 the old one wins where both are set; since then verl does not read it. */
 export function rewardFunction(model: RuleModel): RewardFunction | undefined {
   const sections = [
+    ...(model.since(unreadSince) ? [] : ["custom_reward_function"]),
     ...(model.since("0.7.1") ? ["reward.custom_reward_function"] : []),
-    ...(model.since("0.9.0") ? [] : ["custom_reward_function"]),
   ];
   for (const section of sections) {
     const path = model.text(`${section}.path`);

@@ -73,8 +73,15 @@ describe("a launch script as a config", () => {
     assert.match(run.stderr, /^run\.sh:7:\d+: error: .*gone\.parquet.*\[dataset-file\]$/m);
   });
 
-  it("is what reward checks and reward tests are of", async () => {
+  it("is what reward checks and reward tests are of, where verl's own reward is installed", async () => {
     const folder = project("gsm", "run.sh", placeholder);
+    const packages = join(folder, ".venv/lib/python3.12/site-packages");
+    mkdirSync(join(packages, "verl-0.9.1.dist-info"), { recursive: true });
+    mkdirSync(join(packages, "verl/utils/reward_score"), { recursive: true });
+    writeFileSync(
+      join(packages, "verl/utils/reward_score/gsm8k.py"),
+      "def compute_score(solution_str, ground_truth):\n    return float(solution_str.split('#### ')[-1] == ground_truth)\n",
+    );
     const gold = await gradus(["reward", "run.sh", "--gold"], folder);
     assert.match(gold.stdout, /^50 of 50 gold answers score 1/, gold.stderr);
     // What verl evaluates on is checked as well.
@@ -83,6 +90,25 @@ describe("a launch script as a config", () => {
     writeFileSync(join(folder, "score.reward.test.jsonl"), `${JSON.stringify(row)}\n`);
     const { code, stdout, stderr } = await gradus(["test"], folder);
     assert.deepEqual([code, stderr], [0, ""], stdout);
+  });
+
+  it("whose reward is a placeholder is not tried: another one trains", async () => {
+    const folder = project(
+      "gsm",
+      "run.sh",
+      (text) =>
+        `# verl==0.9.1\n${text.replaceAll("reward.custom_reward_function", "custom_reward_function")}`,
+    );
+    for (const check of ["--gold", "--probe", "--attack"]) {
+      const { code, stdout, stderr } = await gradus(["reward", "run.sh", check], folder);
+      assert.deepEqual([code, stdout], [1, ""]);
+      assert.match(
+        stderr,
+        /^run\.sh: custom_reward_function\.path: left out, because verl 0\.9\.1 never reads it: verl scores `openai\/gsm8k` with its own/m,
+      );
+      assert.match(stderr, /^run\.sh: The reward was not tried: the config has a placeholder/m);
+      assert.doesNotMatch(stderr, /warning|error:/);
+    }
   });
 
   it("whose reward pays the form alone gets tests that allow it", async () => {

@@ -126,7 +126,7 @@ function tasks(settings: Settings, draft: ConfigDraft): void {
       : { dataset: "data.jsonl", prompt: "{prompt}", answer: "{answer}" },
   ]);
   draft.set("reward", { terms: { correct: { use: "exact_match" } } });
-  settings.refuse(
+  settings.replaceReward(
     `${source}.env.taskset.id`,
     own
       ? "its rewards are those of the config that it was exported from: write `reward.terms`"

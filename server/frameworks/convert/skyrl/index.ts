@@ -203,7 +203,7 @@ function filtered(settings: Settings, draft: ConfigDraft): void {
 /** SkyRL's environments score; which of ours is the same is not guessed. */
 function reward(settings: Settings, draft: ConfigDraft): void {
   const name = settings.text("environment.env_class") ?? "";
-  settings.refuse(
+  settings.replaceReward(
     "environment.env_class",
     `SkyRL scores by its environment \`${name}\`; \`exact_match\` is a placeholder: write the terms that fit`,
     name,

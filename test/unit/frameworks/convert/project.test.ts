@@ -102,6 +102,49 @@ describe("a verl project", () => {
     assert.equal(made(unknown).tree["tasks"]![0]!["answer"], undefined);
   });
 
+  it("has the reward that its release trains on, and says in one line which key that passes over", () => {
+    const old =
+      "data.train_files=train.parquet custom_reward_function.path=own.py reward_model.reward_kwargs.overlong_buffer_cfg.len=16";
+    const files = { "train.parquet": rows, "own.py": "def compute_score(): return 0\n" };
+    const script = (release: string, ...settings: string[]): Made =>
+      made(laid("run.sh", `# verl==${release}\n${verl(old, ...settings)}`, files));
+    const now = script("0.9.1");
+    assert.deepEqual(now.tree["reward"], { terms: { score: { use: "exact_match" } } });
+    assert.match(
+      now.reasons["custom_reward_function.path own.py"]!,
+      /^left out, because verl 0\.9\.1 never reads it: verl scores `openai\/gsm8k` with its own gsm8k\.py/,
+    );
+    assert.equal(
+      now.reasons["reward_model.reward_kwargs.overlong_buffer_cfg.len 16"],
+      "verl 0.9.1 never reads it: use `reward.reward_kwargs.overlong_buffer_cfg.len`",
+    );
+    assert.deepEqual(
+      Object.keys(now.reasons).filter((key) => key.includes("custom_reward_function")),
+      ["custom_reward_function.path own.py"],
+    );
+
+    const both = script("0.9.1", "reward.custom_reward_function.path=new.py");
+    assert.deepEqual(both.tree["reward"], { terms: { score: { use: "./new.py:compute_score" } } });
+    assert.match(
+      both.reasons["custom_reward_function.path own.py"]!,
+      /never reads it: the run trains on new\.py\./,
+    );
+    // Before 0.9 the old section wins where both are set.
+    const before = script("0.8.0", "reward.custom_reward_function.path=new.py");
+    assert.deepEqual(before.tree["reward"], {
+      terms: {
+        score: { use: "./own.py:compute_score" },
+        overlong: { use: "length", shape: "soft_overlong", limit: 512, cache: 16, weight: 1 },
+      },
+    });
+    // Nothing names a release, or the program is another than verl's own, which moves the old keys itself.
+    const { tree } = made(laid("run.sh", verl(old), files));
+    assert.equal(tree["reward"]!["terms"]!["score"]!["use"], "./own.py:compute_score");
+    const asynchronous = `# verl==0.9.1\n${verl(old).replace("verl.trainer.main_ppo", "verl.experimental.fully_async_policy.fully_async_main")}`;
+    const other = made(laid("run.sh", asynchronous, files));
+    assert.equal(other.tree["reward"]!["terms"]!["score"]!["use"], "./own.py:compute_score");
+  });
+
   it("finds files from its folder, from a folder above that it was started in, and from HOME", () => {
     const script = laid(
       "recipe/run.sh",
