@@ -1,0 +1,38 @@
+/** A config with very many of one kind takes work in proportion, to check and to fix: counted at n, 2n and 4n. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { applyEdits } from "../../../server/config/text/textEdits.ts";
+import { fixAll } from "../../../server/rules/fixAll.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
+import { many } from "../../support/manyOfOneKind.ts";
+import { growthOf } from "../../support/steps.ts";
+
+const file = join(process.cwd(), "many.gradus.yaml");
+
+for (const [what, text] of Object.entries(many)) {
+  test(`${what}: twice as many take twice the work`, () => {
+    // What is made once a process is made.
+    loadConfig(file, { text: text(10) });
+    const growth = growthOf((size) => loadConfig(file, { text: text(size) }), 800);
+    assert.ok(growth < 2.4, `the second half takes ${growth.toFixed(2)} times the first`);
+  });
+}
+
+test("fixing twice as many takes twice the work, and fixes them", () => {
+  const text = (size: number): string => many["keys that differ by a letter"]!(size);
+  const growth = growthOf((size) => fixAll(file, text(size), {}), 800);
+  assert.ok(growth < 2.4, `the second half takes ${growth.toFixed(2)} times the first`);
+});
+
+test("edits of one text are applied in the order of their places, those of one place last first", () => {
+  const at = (start: number, end: number, newText: string) => ({
+    range: { start: { line: 0, character: start }, end: { line: 0, character: end } },
+    newText,
+  });
+  assert.equal(
+    applyEdits("abcdef", [at(4, 5, "E"), at(0, 1, ""), at(2, 2, "x"), at(2, 2, "y")]),
+    "bycxdEf".replace("ycx", "yxc"),
+  );
+  assert.equal(applyEdits("abc", []), "abc");
+});
