@@ -30,5 +30,4 @@ export const many: Readonly<Record<string, (count: number) => string>> = {
   "unknown keys of a stage": (n) =>
     `${tasks}${reward}stages:\n  - name: s\n    steps: 10\n${list(n, (i) => `    zz_${i}: 1`)}`,
   "one key again and again": (n) => tasks + reward + list(n, () => "seed: 1"),
-  models: (n) => `${tasks}${reward}models:\n${list(n, (i) => `  m${i}: { base: tiny }`)}`,
 };
