@@ -1,9 +1,11 @@
 /** 100,000 malformed messages and frames to a real daemon: memory, and what another client waits. `[--messages=100000 --seed=1]` */
 import { performance } from "node:perf_hooks";
+import { setTimeout as wait } from "node:timers/promises";
+import type { MessageConnection } from "vscode-jsonrpc/node";
 import { ask } from "../shared/daemon/request.ts";
-import { daemonStatus } from "../shared/protocol/protocol.ts";
+import { daemonStatus, runsList } from "../shared/protocol/protocol.ts";
 import { Sandbox } from "../test/rpc/daemon.ts";
-import { assail, latencies, residentMb } from "../test/rpc/malformed.ts";
+import { assail, residentMb } from "../test/rpc/malformed.ts";
 import { measured, option, quantile, skipped } from "./report.ts";
 
 const messages = option("messages", 100_000);
@@ -13,6 +15,21 @@ const warm = 0.2;
 
 if (process.platform !== "linux") skipped("fuzz", "memory of a process is read from /proc");
 else await fuzz();
+
+/** Milliseconds of each answer to a client that asks one question after the other, while `work` goes on. */
+async function latencies(connection: MessageConnection, work: Promise<unknown>): Promise<readonly number[]> {
+  const state = { over: false };
+  const finished = work.finally(() => (state.over = true));
+  const times: number[] = [];
+  while (!state.over) {
+    const began = performance.now();
+    await ask(connection, runsList, {});
+    times.push(performance.now() - began);
+    await wait(5);
+  }
+  await finished;
+  return times;
+}
 
 async function fuzz(): Promise<void> {
   const box = await Sandbox.make();

@@ -18,9 +18,6 @@ export interface Step {
   readonly at: number;
 }
 
-/** Milliseconds of the processor's time, so that other programs at work make no difference. */
-export const hang = 200;
-
 interface Finding {
   readonly rule: unknown;
   readonly message: unknown;
@@ -47,8 +44,6 @@ const shownOf = (session: Session, uri: string): Finding[] =>
     message,
     range,
   }));
-
-const milliseconds = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1000;
 
 /** Refusals that an editor shows to the person; everything else is an error of ours. */
 const isRefusal = (error: unknown): boolean =>
@@ -77,33 +72,15 @@ async function answer(session: Session, source: Source, step: Step): Promise<str
 export async function attempt(session: Session, source: Source, step: Step): Promise<string | undefined> {
   await session.edit(source.uri, step.edit);
   const text = session.texts.get(source.uri) ?? "";
-  const before = process.cpuUsage();
   const wrong = await answer(session, source, step);
   const expected = freshly(source, text);
   const settled = await session.until(() => isDeepStrictEqual(shownOf(session, source.uri), expected));
-  const spent = milliseconds(process.cpuUsage(before));
   if (wrong !== undefined) return wrong;
   if (session.errors.length > 0) return `the server logged an error: ${session.errors.splice(0).join("\n")}`;
   if (!settled)
     return `stale diagnostics: shown ${JSON.stringify(shownOf(session, source.uri))}, fresh ${JSON.stringify(expected)}`;
   const outside = rangesOutside(shownOf(session, source.uri), text, source.uri);
-  if (outside.length > 0) return `a diagnostic lies outside of the text: ${outside[0]}`;
-  // The fresh check is in this time as well, so a step has twice the limit; then it is looked at alone.
-  return spent > 2 * hang && (await isSlow(source, text, step)) ? `slower than ${hang} ms` : undefined;
-}
-
-/** Whether it is slow each time, with everything compiled: a collection of garbage is not what is looked for. */
-async function isSlow(source: Source, text: string, step: Step): Promise<boolean> {
-  const times: number[] = [];
-  for (let time = 0; time < 3; time++) {
-    const session = await Session.start();
-    const before = process.cpuUsage();
-    await session.open(source.uri, source.languageId, text);
-    await answer(session, source, step);
-    times.push(milliseconds(process.cpuUsage(before)));
-    session.dispose();
-  }
-  return Math.min(...times) > hang;
+  return outside.length > 0 ? `a diagnostic lies outside of the text: ${outside[0]}` : undefined;
 }
 
 /** The same step on a document that is opened with this text alone. */

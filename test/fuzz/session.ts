@@ -18,6 +18,7 @@ import {
 } from "vscode-languageserver-protocol/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import { attachLanguage } from "../../server/language/index.ts";
+import { patience } from "../support/until.ts";
 import { applied, type Edit } from "./edits.ts";
 
 interface Shown {
@@ -104,11 +105,11 @@ export class Session {
     });
   }
 
-  /** Waits until what is shown of a document satisfies; false where nothing more comes for `within` ms. */
-  async until(holds: () => boolean, within = 2_000): Promise<boolean> {
+  /** Waits until what is shown of a document satisfies; false where nothing more comes for very long. */
+  async until(holds: () => boolean): Promise<boolean> {
     while (!holds()) {
       let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<"late">((resolve) => (timer = setTimeout(() => resolve("late"), within)));
+      const late = new Promise<"late">((resolve) => (timer = setTimeout(() => resolve("late"), patience)));
       const next = new Promise<"more">((resolve) => (this.wake = () => resolve("more")));
       const what = await Promise.race([late, next]);
       clearTimeout(timer);

@@ -7,7 +7,7 @@ import type { MessageConnection } from "vscode-jsonrpc/node";
 import { ask } from "../../shared/daemon/request.ts";
 import { daemonStatus } from "../../shared/protocol/protocol.ts";
 import { Sandbox, until } from "./daemon.ts";
-import { assail, closing, framed, helloOf, latencies, opened, residentMb } from "./malformed.ts";
+import { answersDuring, assail, closing, framed, helloOf, opened, residentMb } from "./malformed.ts";
 
 let box: Sandbox;
 let other: MessageConnection;
@@ -25,8 +25,6 @@ const discovery = () => {
   assert.ok(found !== null);
   return found;
 };
-const p99 = (times: readonly number[]): number =>
-  [...times].sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? NaN;
 const alone = () =>
   until(
     async () => ((await ask(other, daemonStatus, {})).clients === 1 ? true : null),
@@ -42,15 +40,16 @@ async function untilClosed(socket: Socket): Promise<string> {
 }
 
 test(
-  "thousands of malformed messages and frames cost neither memory nor other clients' time nor the log",
+  "thousands of malformed messages and frames cost neither memory nor other clients' answers nor the log",
   linux,
   async () => {
     await assail(discovery(), 800, 7);
     const [before, logged] = [residentMb(pid), box.log().length];
-    const times = await latencies(other, assail(discovery(), 2000, 8));
+    const answers = await answersDuring(other, assail(discovery(), 2000, 8));
     assert.equal((await ask(other, daemonStatus, {})).pid, pid);
     assert.ok(residentMb(pid) - before < 80, `${before} → ${residentMb(pid)} MB`);
-    assert.ok(times.length > 20 && p99(times) < 2000, `p99 ${p99(times)} ms of ${times.length}`);
+    // One that had to wait for the others' messages would get one at the end. How long each takes: bench/fuzz.ts.
+    assert.ok(answers > 20, `${answers} answers`);
     assert.ok(box.log().length - logged < 1_500_000, `${box.log().length - logged} characters of log`);
     await alone();
   },
@@ -132,11 +131,8 @@ test("a client that asks and never reads holds up no other", async () => {
     );
   const flood = Buffer.concat(Array.from({ length: 3000 }, (_, id) => question(id + 1)));
   socket.write(flood);
-  const asking = (async () => {
-    for (let count = 0; count < 60; count++) await ask(other, daemonStatus, {});
-  })();
-  const times = await latencies(other, asking);
-  assert.ok(p99(times) < 3000, `p99 ${p99(times)} ms`);
+  // All of these are answered while that one still reads nothing.
+  for (let count = 0; count < 60; count++) await ask(other, daemonStatus, {});
   const memory = process.platform === "linux" ? residentMb(pid) : 0;
   assert.ok(memory < 700, `${memory} MB`);
   // It loses nothing when it reads again.

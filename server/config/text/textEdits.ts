@@ -19,9 +19,13 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
     end: offset(range.end),
     newText,
   }));
-  return placed
-    .sort((a, b) => b.start - a.start || b.end - a.end)
-    .reduce((done, { start, end, newText }) => done.slice(0, start) + newText + done.slice(end), text);
+  const parts: string[] = [];
+  let done = 0;
+  for (const { start, end, newText } of placed.reverse().sort((a, b) => a.start - b.start || a.end - b.end)) {
+    parts.push(text.slice(done, start), newText);
+    done = end;
+  }
+  return [...parts, text.slice(done)].join("");
 }
 
 /** What makes one text of another, as an edit of the part in which they differ; none where they do not. */

@@ -1,4 +1,4 @@
-/** A bound that only a loop gone wrong breaks: the real measurement is `npm run bench -- math`. */
+/** What a step allocates: how long it takes is measured by `npm run bench -- math`. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { computeStep, mathStep } from "../../../bench/mathBatch.ts";
@@ -17,7 +17,7 @@ objective: { use: oreo, aggregate: token_mean }`,
 };
 
 for (const [name, text] of Object.entries(configs))
-  test(`${name}: half a million tokens within a second, without an object a token`, () => {
+  test(`${name}: half a million tokens without an object a token`, () => {
     const { top } = configOf(
       `tasks: [{ env: countdown }]\nreward: { terms: { right: { use: equation } } }\n${text}\n`,
     );
@@ -25,15 +25,13 @@ for (const [name, text] of Object.entries(configs))
     // Until the loops are compiled, and whenever they are compiled again, every number that is not whole is an object: an
     // object a token that the code asks for is there in every round.
     const rounds = Array.from({ length: 10 }, () => {
-      const [before, start] = [process.memoryUsage().heapUsed, performance.now()];
+      const before = process.memoryUsage().heapUsed;
       const loss = computeStep(step);
       assert.ok(Number.isFinite(loss) && loss !== 0);
-      return { bytes: process.memoryUsage().heapUsed - before, milliseconds: performance.now() - start };
+      return process.memoryUsage().heapUsed - before;
     });
     // Columns are outside of the heap; what is on it is a few objects a row, and as many for each stretch of rows. A number
     // a token that passes through the heap would be 8 MB. A collection makes it smaller, in few of the rounds.
-    const grown = rounds.map(({ bytes }) => bytes).filter((bytes) => bytes > 0);
+    const grown = rounds.filter((bytes) => bytes > 0);
     assert.ok(median(grown) < 4e6, `the heap grew by ${grown.join(", ")} bytes`);
-    const times = rounds.map(({ milliseconds }) => milliseconds);
-    assert.ok(Math.min(...times) < 1000, `${times.join(", ")} ms`);
   });

@@ -12,6 +12,7 @@ import { readFrameworkDocument } from "../../../server/frameworks/index.ts";
 import { formatting } from "../../../server/language/format/index.ts";
 import { tolerantParse } from "../../../server/language/tolerant/tolerantParse.ts";
 import { toJson } from "../../../server/config/text/node.ts";
+import { stepsOf } from "../../support/steps.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-large-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -36,24 +37,23 @@ const bomb = (levels: number, key = "x"): string =>
     ),
   ].join("\n");
 
-/** Milliseconds of this process, whatever else the machine does. */
-function cpu<Value>(work: () => Value): { value: Value; milliseconds: number } {
-  const start = process.cpuUsage();
-  const value = work();
-  const { user, system } = process.cpuUsage(start);
-  return { value, milliseconds: (user + system) / 1000 };
+/** What a text comes to, and the steps that it took: what expands to a million values takes more than a million. */
+function counted<Value>(work: () => Value): { value: Value; steps: number } {
+  let value: Value | undefined;
+  const steps = stepsOf(() => (value = work()));
+  return { value: value!, steps };
 }
 
 describe("aliases that multiply", () => {
   for (const levels of [6, 10])
-    it(`are one diagnostic on their line, at once (10^${levels})`, () => {
+    it(`are one diagnostic on their line, not expanded (10^${levels})`, () => {
       const file = put("bomb.gradus.yaml", `${bomb(levels)}\n${config}`);
-      const { value, milliseconds } = cpu(() => loadConfig(file));
+      const { value, steps } = counted(() => loadConfig(file));
       assert.equal(value.diagnostics.length, 1, JSON.stringify(value.diagnostics).slice(0, 500));
       const [found] = value.diagnostics;
       assert.match(found!.message, /aliases expand to more than 100,000 values.*Write the values out/);
       assert.ok(found!.range.start.line >= 4 && found!.range.start.line < levels);
-      assert.ok(milliseconds < 1500, `${milliseconds} ms`);
+      assert.ok(steps < 1e6, `${steps} steps`);
     });
 
   it("count merge keys, and those of all blocks of a long file", () => {
@@ -91,17 +91,17 @@ describe("aliases that multiply", () => {
 
   it("stop neither the editor's reader of half-written text nor its formatter", () => {
     const text = `${bomb(12)}\nbroken: [`;
-    const read = cpu(() => tolerantParse(text, { file: "f", folder: "/", via: [], layer: "file" }));
+    const read = counted(() => tolerantParse(text, { file: "f", folder: "/", via: [], layer: "file" }));
     assert.ok(read.value !== undefined && JSON.stringify(toJson(read.value)).length < 2_000_000);
-    const laidOut = cpu(() => formatting("file:///f.yaml", `${bomb(12)}\n${config}`));
+    const laidOut = counted(() => formatting("file:///f.yaml", `${bomb(12)}\n${config}`));
     assert.deepEqual(laidOut.value, []);
-    assert.ok(read.milliseconds + laidOut.milliseconds < 2000);
+    assert.ok(read.steps + laidOut.steps < 1e6);
   });
 
   it("in another trainer's file are reported by validate and refused by convert", () => {
     const text = `actor_rollout_ref: { model: { path: m } }\n${bomb(10)}\n`;
     const file = put("verl.yaml", text);
-    const told = cpu(() => check({ file, found: false }, { set: [], skipOthers: false, fix: false }));
+    const told = counted(() => check({ file, found: false }, { set: [], skipOthers: false, fix: false }));
     assert.match(
       told.value?.diagnostics.map(({ message }) => message).join() ?? "",
       /aliases expand to more/,
@@ -109,46 +109,20 @@ describe("aliases that multiply", () => {
     assert.equal(readFrameworkDocument(file, text), undefined);
     assert.equal(configKind(text), "verl");
     assert.throws(() => readFramework(file, text), /aliases expand to too many/);
-    assert.ok(told.milliseconds < 1500, `${told.milliseconds} ms`);
+    assert.ok(told.steps < 1e6, `${told.steps} steps`);
   });
 });
 
 describe("long configs", () => {
-  it("10,000 unknown keys take about a second, ten times those of 1,000", () => {
-    const keys = (count: number): string =>
-      put(`keys${count}.gradus.yaml`, `${config}${list(count, (i) => `unknown_key_${i}: 1`)}\n`);
-    loadConfig(keys(100));
-    const large = cpu(() => loadConfig(keys(10_000)));
-    assert.equal(large.value.diagnostics.length, 10_000);
-    assert.ok(large.milliseconds < 6000, `${large.milliseconds} ms`);
-  });
-
-  // Pairwise work would take a minute for each of them.
-  for (const [what, count, task] of [
-    ["of one environment", 8_000, (i: number) => `  - { name: t${i}, env: arithmetic }`],
-    ["of one name", 8_000, () => "  - { name: t, env: arithmetic }"],
-    [
-      "of one file",
-      8_000,
-      (i: number) => `  - { name: t${i}, dataset: ./d.jsonl, prompt: "{p}${i % 3}", answer: "{p}" }`,
-    ],
-  ] as const)
-    it(`${count} tasks ${what} take a few seconds`, () => {
-      put("d.jsonl", '{"p": "a"}\n');
-      const text = `reward: { terms: { c: { use: exact_match } } }\ntasks:\n${list(count, task)}\n`;
-      const { milliseconds } = cpu(() => loadConfig(put("tasks.gradus.yaml", text)));
-      assert.ok(milliseconds < 15_000, `${milliseconds} ms`);
-    });
-
   it("beyond 2 MB, and with too many values, are one diagnostic, on disk and in an editor", () => {
     const file = put("huge.gradus.yaml", "");
     truncateSync(file, 10 * 2 ** 20);
     const told = check({ file, found: false }, { set: [], skipOthers: false, fix: false });
     assert.match(told?.diagnostics.map(({ message }) => message).join() ?? "", /10 MB.*the most .* is 2 MB/);
-    const dense = cpu(() => loadConfig(file, { text: `a: [${"1,".repeat(900_000)}]\n` }));
+    const dense = counted(() => loadConfig(file, { text: `a: [${"1,".repeat(900_000)}]\n` }));
     assert.equal(dense.value.diagnostics.length, 1);
     assert.match(dense.value.diagnostics[0]!.message, /about 300,000 values/);
-    assert.ok(dense.milliseconds < 500);
+    assert.ok(dense.steps < 1e6, `${dense.steps} steps`);
   });
 });
 
@@ -162,13 +136,13 @@ describe("extends", () => {
         );
     put("l20.yaml", config);
     put("r20.yaml", "name: deep\n");
-    const { value, milliseconds } = cpu(() =>
+    const { value, steps } = counted(() =>
       loadConfig(put("diamond.gradus.yaml", "extends: [./l0.yaml, ./r0.yaml]\n")),
     );
     assert.equal(value.files.length, 43);
     assert.equal(value.config?.name, "deep");
     assert.equal(value.config?.seed, 0);
-    assert.ok(milliseconds < 2000, `${milliseconds} ms`);
+    assert.ok(steps < 1e6, `${steps} steps`);
   });
 
   it("still reports a circle, and follows a chain of 3,000", () => {
@@ -176,12 +150,13 @@ describe("extends", () => {
     const round = loadConfig(put("round.gradus.yaml", `extends: ./circle.yaml\n${config}`));
     assert.match(round.diagnostics[0]!.message, /goes in a circle/);
     for (let i = 0; i < 3000; i++) put(`c${i}.yaml`, i === 2999 ? config : `extends: ./c${i + 1}.yaml\n`);
-    const chain = cpu(() => loadConfig(put("chain.gradus.yaml", "extends: ./c0.yaml\n")));
+    const chain = counted(() => loadConfig(put("chain.gradus.yaml", "extends: ./c0.yaml\n")));
     assert.ok(
       chain.value.diagnostics.every(({ severity }) => severity !== "error") ||
         chain.value.diagnostics.length === 1,
     );
-    assert.ok(chain.milliseconds < 15_000, `${chain.milliseconds} ms`);
+    // Each file with each would take 4.5 million.
+    assert.ok(chain.steps < 3e6, `${chain.steps} steps`);
   });
 
   it("names a pipe and a folder as what they are", () => {

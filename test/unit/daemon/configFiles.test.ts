@@ -35,9 +35,9 @@ describe("the files of an open config", () => {
     );
     files.follow([file]);
     // The watcher is there as soon as it says anything; it waits for a text that rests.
-    let wrote = 0;
+    let looks = 0;
     await until(() => {
-      if (Date.now() - wrote > 250) writeFileSync(file, `first ${(wrote = Date.now())}`);
+      if (looks++ % 20 === 0) writeFileSync(file, `first ${looks}`);
       return read.length > 0;
     }, "the watcher");
     const text = textOf();

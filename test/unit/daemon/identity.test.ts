@@ -104,14 +104,12 @@ test("a worker gives signs of life while its own thread is busy", async () => {
   const lease = takeLease(folder, 0, "0.1.0");
   try {
     utimesSync(leasePath(folder), old, old);
-    const { mtimeMs } = await until(async () => {
+    await until(async () => {
       // This thread is taken for most of the time, as by a session run.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
       const { statSync } = await import("node:fs");
-      const found = statSync(leasePath(folder));
-      return found.mtimeMs > old.getTime() + 1000 ? found : undefined;
+      return statSync(leasePath(folder)).mtimeMs > old.getTime() + 1000;
     }, "a touch");
-    assert.ok(mtimeMs > Date.now() - 60_000);
     assert.deepEqual(readLock(leasePath(folder))?.place, ownPlace());
     assert.match(readFileSync(join(folder, "worker.json"), "utf8"), /"boot"/);
   } finally {

@@ -14,6 +14,7 @@ import { partsOf } from "../../../server/lib/sandbox/parts.ts";
 import { wallOf } from "../../../server/lib/sandbox/wall/wall.ts";
 import type { SandboxProgram } from "../../../server/lib/sandbox/sandbox.ts";
 import { sandboxProcess } from "../../support/sandboxProcess.ts";
+import { until } from "../../support/until.ts";
 
 await sandboxProcess();
 const sandbox = openSandbox();
@@ -79,10 +80,6 @@ const isAlive = (pid: number): boolean => {
     return false;
   }
 };
-async function until(what: string, holds: () => boolean): Promise<void> {
-  for (let k = 0; k < 600 && !holds(); k++) await later(50);
-  assert.ok(holds(), what);
-}
 
 test("the end of who runs programs, by `kill -9` too, ends their processes in the middle of a loop", async () => {
   // Inside the project, where the interpreters are found.
@@ -118,7 +115,7 @@ test("the end of who runs programs, by `kill -9` too, ends their processes in th
   const started = childrenOf(parent.pid ?? 0);
   assert.ok(started.length >= 2, `${started.length} processes`);
   parent.kill("SIGKILL");
-  await until("every process ends", () => !started.some(isAlive));
+  await until(() => !started.some(isAlive), "every process to end");
 });
 
 async function begun(): Promise<{ child: ChildProcess; said: string[] }> {
@@ -128,7 +125,7 @@ async function begun(): Promise<{ child: ChildProcess; said: string[] }> {
   const frames = new Frames(1 << 20, (text) => said.push(text));
   child.stdout.on("data", (bytes: Buffer) => frames.push(bytes));
   child.stdin.write(frameOf(await partsOf("python")));
-  await until("it is ready", () => said.length > 0);
+  await until(() => said.length > 0, "it to be ready");
   return { child, said };
 }
 

@@ -99,7 +99,8 @@ const origin = {
 /** Sixty steps of 43 s, the last of them some time ago. */
 function followed(ago: number, steps: number, alive = true) {
   const { folder, store } = newStore();
-  const last = Date.now() - ago;
+  const now = Date.now();
+  const last = now - ago;
   const records = Array.from({ length: 60 }, (_, i): readonly [readonly Written[], number] => {
     const values = { "reward/total": 0.5, "time/total": 43, "rollout/count": 16 };
     const step = { ...metrics(i + 1, values), time: last - (59 - i) * 43 * second } as Written;

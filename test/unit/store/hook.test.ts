@@ -14,13 +14,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { after, test } from "node:test";
 import { HookFeed } from "../../../server/store/imported/feeds/hook/hookFeed.ts";
 import { importFeed } from "../../../server/store/imported/feeds/importFeed.ts";
 import { findSource } from "../../../server/store/imported/findSource.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
+import { until } from "../../support/until.ts";
 import { close, newStore, values } from "./support.ts";
 
 const made: string[] = [];
@@ -162,7 +162,7 @@ for step in range(4):
 `;
   assert.equal(python(forks, out).status, 0);
   // Children may outlive their parent.
-  for (const until = Date.now() + 5_000; readdirSync(out).length < 4 && Date.now() < until;) await wait(20);
+  await until(() => readdirSync(out).length >= 4, "the rows of all four processes");
   const rows = rowsIn(out);
   assert.ok(rows.length >= 16 && rows.length % 4 === 0, String(rows.length));
   for (const step of [1, 2, 3, 4]) {
@@ -181,7 +181,7 @@ for step in range(4):
     { env: { ...process.env, GRADUS_ROLLOUTS: endless }, stdio: "ignore" },
   );
   const size = () => readdirSync(endless).reduce((sum, name) => sum + statSync(join(endless, name)).size, 0);
-  for (const until = Date.now() + 10_000; size() < 200_000 && Date.now() < until;) await wait(5);
+  await until(() => size() >= 200_000, "a long file");
   // Read while it is written, then once more when it has been killed.
   const feed = new HookFeed(endless, { config: undefined });
   const early = feed.next(false).parts.length;

@@ -49,17 +49,17 @@ export function outcome(arm: string, task: Task, step: number, graded: boolean):
   return group(rewards, { arm, task, advantages: Float64Array.from(rewards, (reward) => reward - centre) });
 }
 
-/** One step. @returns milliseconds that the curriculum took of it */
-export async function timedStep(curriculum: Curriculum, step: number, graded = false): Promise<number> {
-  let from = performance.now();
-  const drawn = await curriculum.draw(prompts, randomStream("scale", step), at(step));
-  let time = performance.now() - from;
+/** One step. @param around what the curriculum does of it is called through this, e.g. to time it */
+export async function trainedStep(
+  curriculum: Curriculum,
+  step: number,
+  graded = false,
+  around = async <Value>(work: () => Value | Promise<Value>): Promise<Value> => work(),
+): Promise<void> {
+  const drawn = await around(() => curriculum.draw(prompts, randomStream("scale", step), at(step)));
   assert.equal(new Set(drawn.map(({ arm }) => arm)).size, prompts);
   const groups = drawn.map(({ arm, task }) => outcome(arm, task, step, graded));
-  from = performance.now();
-  curriculum.observe(groups, [], at(step));
-  time += performance.now() - from;
-  return time;
+  await around(() => curriculum.observe(groups, [], at(step)));
 }
 
 setFlagsFromString("--expose_gc");

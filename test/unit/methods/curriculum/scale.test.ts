@@ -1,8 +1,8 @@
-/** A pool of a million tasks: bytes for each, and the time of a step. Bounds are generous: the machine may be busy. */
+/** A pool of a million tasks: bytes for each. The time of a step is a row of `npm run bench -- arms`. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { some } from "../../../support/thorough.ts";
-import { curriculumOfMany, held, timedStep } from "./largePool.ts";
+import { curriculumOfMany, held, trainedStep } from "./largePool.ts";
 
 const size = 1_000_000;
 
@@ -32,10 +32,7 @@ for (const text of some(curricula, 4))
   test(`a million tasks, ${text}`, async () => {
     const before = held();
     const curriculum = curriculumOfMany(text.replace("{", "{ arms: prompt,"), size);
-    const times: number[] = [];
-    for (let step = 0; step < 10; step++) times.push(await timedStep(curriculum, step));
-    const time = Math.min(...times);
-    assert.ok(time < 25, `${time.toFixed(1)} ms for a step`);
+    for (let step = 0; step < 10; step++) await trainedStep(curriculum, step);
     const arrays = Object.values(curriculum.save().arrays ?? {});
     const bytes = arrays.reduce((sum, array) => sum + array.byteLength, 0);
     assert.ok(bytes < 60 * size, `${bytes / size} bytes saved for each task`);
