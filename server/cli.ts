@@ -3,7 +3,7 @@ import module from "node:module";
 import { Command as Program, CommanderError, Help, type Option } from "commander";
 import { exit, type Command } from "./cli/command.ts";
 import { sayFailure } from "./cli/text/failure.ts";
-import { holdTo, starts } from "./cli/trust.ts";
+import { holdTo, type starts } from "./cli/trust.ts";
 import { leaveOutRelativePath } from "./lib/own/withheld.ts";
 import summaries from "./cli/summaries.json" with { type: "json" };
 

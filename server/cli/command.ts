@@ -1,5 +1,6 @@
 /** What a file of this folder exports: one command of `gradus`. */
 import type { Command as Program } from "commander";
+import { visibleJson } from "../../shared/lib/visibleText.ts";
 import { forTerminal } from "./text/terminal.ts";
 
 export interface Command {
@@ -20,4 +21,4 @@ export const complain = (text: string): void => void process.stderr.write(`${for
 /** What is another program's input: byte for byte, but in a terminal. */
 export const printExactly = (text: string): void =>
   void process.stdout.write(`${process.stdout.isTTY ? forTerminal(text) : text}\n`);
-export const printJson = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
+export const printJson = (value: unknown): void => void process.stdout.write(`${visibleJson(value)}\n`);

@@ -1,3 +1,4 @@
+import { copiedWord } from "../../shared/lib/copiedWord.ts";
 import { readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { Option } from "commander";
@@ -78,7 +79,9 @@ function say({ files, missing }: Exported, folder: string, release: string): voi
   if (missing.length > 0) complain(heading(missing, changed));
   for (const { key, value, reason } of [...changed, ...missing.filter((one) => !changed.includes(one))])
     complain(`  ${key}${value === "" ? "" : ` = ${value}`}: ${reason}`);
-  print(`\n  sh ${join(place, "launch.sh")}\n  gradus runs import ${join(place, "out")} --follow`);
+  print(
+    `\n  sh ${copiedWord(join(place, "launch.sh"))}\n  gradus runs import ${copiedWord(join(place, "out"))} --follow`,
+  );
 }
 
 const heading = (missing: readonly Missing[], changed: readonly Missing[]): string =>

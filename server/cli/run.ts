@@ -1,3 +1,4 @@
+import { copiedWord } from "../../shared/lib/copiedWord.ts";
 import { resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { parse } from "yaml";
@@ -76,8 +77,8 @@ function twoWays(file: string, { config }: Converted): UserError {
   const smaller = large ? " --set rollout.prompts=8 --set rollout.max_tokens=64" : "";
   return new UserError(`${name} trains \`${model.base}\`, which is no model on this machine`, {
     code: "usage",
-    action: `Rehearse it here with a tiny model: gradus run ${name} --set model.base=tiny${smaller}
-  Train it here with its own model: gradus run ${name} --set model.base=FOLDER, the folder it was downloaded to`,
+    action: `Rehearse it here with a tiny model: gradus run ${copiedWord(name)} --set model.base=tiny${smaller}
+  Train it here with its own model: gradus run ${copiedWord(name)} --set model.base=FOLDER, the folder it was downloaded to`,
   });
 }
 

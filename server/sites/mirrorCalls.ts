@@ -1,4 +1,5 @@
 /** The two questions that a mirror asks of a site: what is there, and some bytes of it. */
+import { copiedWord } from "../../shared/lib/copiedWord.ts";
 import { posix } from "node:path";
 import { randomBytes } from "node:crypto";
 import { UserError } from "../../shared/lib/errors.ts";
@@ -85,7 +86,7 @@ function refusal({ name }: Shell, folder: string, code: number, stderr: string):
   return new UserError(`${place} cannot be read${said === "" ? "" : `: ${said}`}.`, {
     file: place,
     code: "site-unread",
-    action: `Look at it as the same user: ssh ${name} ls -la ${shellWord(folder)}.`,
+    action: `Look at it as the same user: ssh ${copiedWord(name)} ls -la ${shellWord(folder)}.`,
   });
 }
 

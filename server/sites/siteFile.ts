@@ -1,4 +1,5 @@
 /** A file of `sites/`, with what is wrong in it. */
+import { copiedWord } from "../../shared/lib/copiedWord.ts";
 import { basename, dirname, resolve } from "node:path";
 import { UserError, readFailure } from "../../shared/lib/errors.ts";
 import type { Diagnostic } from "../config/check/diagnostic.ts";
@@ -61,7 +62,7 @@ export function readSite(file: string): SiteConfig {
     file,
     ...(first === undefined ? {} : first.range.start),
     code: "site-file",
-    action: `Fix what \`gradus validate ${file}\` lists.`,
+    action: `Fix what \`gradus validate ${copiedWord(file)}\` lists.`,
   });
 }
 

@@ -2,6 +2,7 @@
  * A shell on another machine, by the system's own `ssh`: with its configuration, its keys and its agent. One connection is kept
  * for all scripts, and for a minute after the last.
  */
+import { copiedWord } from "../../shared/lib/copiedWord.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
@@ -118,7 +119,7 @@ class SshShell implements Shell {
 
   private get command(): string {
     const { host, port } = this.host;
-    return `ssh ${port === undefined ? "" : `-p ${port} `}${host}`;
+    return `ssh ${port === undefined ? "" : `-p ${port} `}${copiedWord(host)}`;
   }
 
   private unreachable(what: string, stderr: string): UserError {

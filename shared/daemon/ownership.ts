@@ -2,6 +2,7 @@
  * Whether what was found, and not named, may be used: a store, a site or a virtual environment in a folder above. Where another
  * user can write, that user can plant one. As git does, it is refused, and folders that are shared on purpose are named.
  */
+import { copiedWord } from "../lib/copiedWord.ts";
 import { lstatSync, statSync, type Stats } from "node:fs";
 import { delimiter, relative, resolve } from "node:path";
 import { UserError } from "../lib/errors.ts";
@@ -26,7 +27,7 @@ function isOwn({ uid }: Stats): boolean {
 export function refuseOthers(path: string, what: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (process.platform === "win32" || found === undefined || isSafe(path)) return;
-  const named = `, or name it, if you trust all who can write there: ${variable}=${path}`;
+  const named = `, or name it, if you trust all who can write there: ${variable}=${copiedWord(path)}`;
   const refuse = (why: string, action: string): never => {
     throw new UserError(`The ${what} ${path} ${why}, so what is in it may be planted`, {
       file: path,
@@ -38,7 +39,8 @@ export function refuseOthers(path: string, what: string): void {
   if (foreign !== undefined)
     refuse(
       `belongs to another user (uid ${foreign.uid}; yours is ${process.getuid?.()})`,
-      `Make it yours (chown -R ${process.getuid?.()} '${path}')`,
+      `Make it yours (chown -R ${process.getuid?.()} ${copiedWord(path)})`,
     );
-  if ((found.mode & 0o002) !== 0) refuse("can be written by every user", `Close it (chmod o-w '${path}')`);
+  if ((found.mode & 0o002) !== 0)
+    refuse("can be written by every user", `Close it (chmod o-w ${copiedWord(path)})`);
 }

@@ -2,6 +2,7 @@
  * Where the daemon of a store is found: a per-user folder outside the workspace, keyed by the store's real path.
  * The folder must be a real one, ours, and closed to others; anything else is refused, never fixed silently.
  */
+import { copiedWord } from "../lib/copiedWord.ts";
 import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
@@ -48,7 +49,7 @@ export function runtimeFolder(): string {
   if ((found.mode & 0o077) !== 0)
     refuse(
       `is open to other users (mode ${(found.mode & 0o777).toString(8)})`,
-      `Close it: chmod 700 ${folder}`,
+      `Close it: chmod 700 ${copiedWord(folder)}`,
     );
   return folder;
 }

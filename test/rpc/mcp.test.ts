@@ -104,6 +104,32 @@ describe("gradus mcp", () => {
       assert.ok(agentSkill.includes(`| \`${name}\` `), `${name} is not in the skill`);
   });
 
+  it("refuses one message that is too long, and goes on", async () => {
+    const text = "x".repeat(9 * 2 ** 20);
+    await assert.rejects(
+      client.callTool({ name: "preview_reward", arguments: { config: box.file, text } }),
+      /longer than 8 MiB. Send less/,
+    );
+    assert.equal((await client.listTools()).tools.length, 4);
+  });
+
+  it("says in words what is wrong with a path, and looks at no whole disk", async () => {
+    const refused = async (file: string): Promise<string> => {
+      const { failed, texts } = await call(client, "validate", { file });
+      assert.equal(failed, true);
+      return texts.join("\n");
+    };
+    assert.equal(await refused(`a\0b`), "`file` has a NUL character. Leave it out.");
+    assert.equal(
+      await refused("n".repeat(5_000)),
+      "`file` is longer than 4,096 characters. Give a shorter one.",
+    );
+    assert.match(
+      await refused("/**/*.yaml"),
+      /holds more than 20,000 files\. Name a smaller folder|cannot be read: /,
+    );
+  });
+
   it("lists runs by an expression, and tells one with its whole verdict", async () => {
     const { runs } = await json<{ runs: RunSummary[] }>(client, "runs", { where: "verdict == 'collapsed'" });
     assert.deepEqual(

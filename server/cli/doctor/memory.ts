@@ -1,4 +1,5 @@
 /** The memory here, and what of it a run of a config needs. */
+import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { resolve } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
@@ -21,14 +22,14 @@ export function checkMemory(file: string | undefined): Check {
       name,
       status: "optional",
       detail: "unknown until model.base is a model on this machine",
-      fix: `gradus run ${file} --set model.base=tiny --dry-run tries it with a tiny model`,
+      fix: `gradus run ${copiedWord(file)} --set model.base=tiny --dry-run tries it with a tiny model`,
     };
   if (config === undefined)
     return {
       name,
       status: "missing",
       detail: `${file} has errors, so its memory cannot be predicted`,
-      fix: `gradus validate ${file}`,
+      fix: `gradus validate ${copiedWord(file)}`,
     };
   try {
     const { peak, limit, prediction } = admitMemory(config);

@@ -1,4 +1,5 @@
 /** The models that a config names: whether a run of it can open them. */
+import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { existsSync, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
@@ -52,7 +53,7 @@ export function checkModels(file: string): Check[] {
         name: "model",
         status: "missing",
         detail: `${key}: ${look.problem}`,
-        fix: `gradus validate ${file}`,
+        fix: `gradus validate ${copiedWord(file)}`,
       };
     });
 }

@@ -1,4 +1,5 @@
 /** The Python that each Python reward of a config runs under, and whether it has what the file imports. */
+import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { resolve } from "node:path";
 import { z } from "zod";
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
@@ -34,7 +35,11 @@ async function checkTerm({ name: term, term: choice }: RewardTermConfig): Promis
     const absent = Object.keys(found).filter((one) => found[one] === false);
     return absent.length === 0
       ? { name, status: "ok", detail: `${python}, has all that it imports` }
-      : missing(name, `${python}, lacks ${absent.join(", ")}`, `${path} -m pip install ${absent.join(" ")}`);
+      : missing(
+          name,
+          `${python}, lacks ${absent.join(", ")}`,
+          `${copiedWord(path)} -m pip install ${absent.join(" ")}`,
+        );
   } catch (error) {
     return unseen(name, error);
   }

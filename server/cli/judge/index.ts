@@ -1,4 +1,5 @@
 /** `gradus judge`: what a person's labels say of a reward term, and labelling in the terminal. */
+import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { basename } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { plural } from "../../../shared/lib/format.ts";
@@ -40,7 +41,7 @@ function termOf(config: RunConfig, named: string | undefined, labels: readonly L
   for (const choice of [labelled, terms]) if (choice.length === 1) return choice[0]!;
   throw new UserError("it is not said which reward term is the judge", {
     code: "usage",
-    action: `Name one: gradus judge ${pathText(config.file)} ${terms[0] ?? "TERM"}. There are ${terms.join(", ")}.`,
+    action: `Name one: gradus judge ${copiedWord(pathText(config.file))} ${copiedWord(terms[0] ?? "TERM")}. There are ${terms.join(", ")}.`,
   });
 }
 
@@ -90,7 +91,7 @@ async function run(configFile: string, named: string | undefined, options: Optio
     throw new UserError(`there are no labels of \`${term}\` in ${basename(file)}`, {
       file,
       code: "labels-none",
-      action: `Label some rollouts of the config's last run: gradus judge ${pathText(config.file)} ${term} --label.`,
+      action: `Label some rollouts of the config's last run: gradus judge ${copiedWord(pathText(config.file))} ${copiedWord(term)} --label.`,
     });
   const asked = options.recorded === true ? recordedScores(labels) : await askedNow(config, term, labels);
   const report = judgeReport(term, labels, { ...asked, threshold: options.threshold });

@@ -1,7 +1,8 @@
 /** `gradus mcp`: tools for coding agents over the Model Context Protocol. They read; none starts, stops or writes anything. */
 import { McpServer } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { complain, type Command } from "../command.ts";
+import { Messages } from "./messages.ts";
 import { addPreviewReward } from "./previewReward.ts";
 import { addRollouts } from "./rollouts.ts";
 import { addRuns } from "./runs.ts";
@@ -26,7 +27,9 @@ export const command: Command = {
         // stdout is the protocol's alone.
         console.log = console.info = console.debug = (...words: unknown[]) => complain(words.join(" "));
         const place: Place = { store, trusted: trustWorkspace === true };
+        const messages = process.stdin.pipe(new Messages((refusal) => void process.stdout.write(refusal)));
         serveStdio(() => serverOf(place), {
+          transport: new StdioServerTransport(messages, process.stdout),
           onerror: (error) => complain(`gradus mcp: ${error.message}`),
         });
       });

@@ -1,9 +1,15 @@
 /** Parameters of a tool: the agent sees their schema, and reads in our words what is wrong with its own. */
 import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
-import type { z } from "zod";
+import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { wordsFor } from "../../config/grammar/words.ts";
 import { listed, nearest } from "../../lib/suggest.ts";
+
+/** A path or a name. */
+export const named = z
+  .string()
+  .max(4096)
+  .refine((text) => !text.includes("\0"), { error: "has a NUL character" });
 
 /** The SDK shows this schema and passes on what comes: its own refusals are zod's. */
 export const shown = (schema: z.ZodObject): StandardSchemaWithJSON<unknown, unknown> => ({
@@ -20,6 +26,13 @@ export function parsed<Schema extends z.ZodObject>(schema: Schema, value: unknow
   const name = String(issue?.path[0] ?? "");
   const own = schema.shape[name] as z.ZodType | undefined;
   const may = own === undefined ? listed(known) : wordsFor(own);
+  if (issue?.code === "too_big" && issue.origin === "string")
+    throw new UserError(`\`${name}\` is longer than ${issue.maximum.toLocaleString("en-US")} characters.`, {
+      code: "usage",
+      action: "Give a shorter one.",
+    });
+  if (issue?.code === "custom")
+    throw new UserError(`\`${name}\` ${issue.message}.`, { code: "usage", action: "Leave it out." });
   const isThere = typeof value === "object" && value !== null && name in value;
   throw new UserError(`\`${name}\` ${isThere ? "is not what it may be" : "is missing"}.`, {
     code: "usage",

@@ -13,11 +13,11 @@ import { isConfigName } from "../../config/configKind.ts";
 import { allDiagnostics } from "../../rules/load.ts";
 import { storeOf, withDaemon } from "../runs/store.ts";
 import { plainJson } from "./fence.ts";
-import { parsed, shown } from "./parameters.ts";
+import { named, parsed, shown } from "./parameters.ts";
 import { answer, reads, type Place } from "./tool.ts";
 
 const parameters = z.strictObject({
-  config: z.string().min(1).describe("The Gradus config's file; its last run is scored again."),
+  config: named.min(1).describe("The Gradus config's file; its last run is scored again."),
   text: z
     .string()
     .optional()
@@ -42,7 +42,7 @@ export function addPreviewReward(server: McpServer, place: Place): void {
       inputSchema: shown(parameters),
       annotations: { ...reads, readOnlyHint: !place.trusted },
     },
-    (wish) => answer(() => preview(place, parsed(parameters, wish))),
+    (wish) => answer("`scope: step`", () => preview(place, parsed(parameters, wish))),
   );
 }
 

@@ -7,7 +7,7 @@ import { bracketed, responseParts } from "../../../shared/rollouts/responseParts
 import type { RolloutRow, WireReward } from "../../../shared/rollouts/rollouts.ts";
 import { findRun, withDaemon } from "../runs/store.ts";
 import { fenced, plainJson } from "./fence.ts";
-import { parsed, shown } from "./parameters.ts";
+import { named, parsed, shown } from "./parameters.ts";
 import { answer, reads, type Place } from "./tool.ts";
 
 /** Characters of text in one answer. */
@@ -17,7 +17,7 @@ const mostWithText = 20;
 const longestName = 200;
 
 const parameters = z.strictObject({
-  run: z.string().describe("Its id, a beginning of the id, its name, or `last`."),
+  run: named.describe("Its id, a beginning of the id, its name, or `last`."),
   step: z.number().int().optional().describe("Only this step; -1 is before training."),
   where: z
     .string()
@@ -26,7 +26,7 @@ const parameters = z.strictObject({
     .describe('Only rollouts that this holds for, e.g. `reward > 0.5 && finish == "length"`.'),
   sort: z.enum(rolloutSorts).optional().describe("With `-` the highest first. Default: as recorded."),
   limit: z.number().int().min(1).max(200).default(20).describe(`At most; with text ${mostWithText}.`),
-  after: z.string().optional().describe("`next` of the answer before, for the next page."),
+  after: named.optional().describe("`next` of the answer before, for the next page."),
   text: z
     .boolean()
     .default(false)
@@ -51,7 +51,7 @@ export function addRollouts(server: McpServer, place: Place): void {
       inputSchema: shown(parameters),
       annotations: reads,
     },
-    (wish) => answer(() => rollouts(place, parsed(parameters, wish))),
+    (wish) => answer("a smaller `limit`", () => rollouts(place, parsed(parameters, wish))),
   );
 }
 

@@ -7,12 +7,11 @@ import { runsList } from "../../../shared/protocol/protocol.ts";
 import { everythingOf, runJson } from "../runs/everythingOf.ts";
 import { findRun, withDaemon } from "../runs/store.ts";
 import { plainJson } from "./fence.ts";
-import { parsed, shown } from "./parameters.ts";
+import { named, parsed, shown } from "./parameters.ts";
 import { answer, reads, type Place } from "./tool.ts";
 
 const parameters = z.strictObject({
-  run: z
-    .string()
+  run: named
     .optional()
     .describe(
       "One run with its verdict: its id, a beginning of the id, its name, or `last`. Default: list them.",
@@ -47,7 +46,7 @@ export function addRuns(server: McpServer, place: Place): void {
       inputSchema: shown(parameters),
       annotations: reads,
     },
-    (wish) => answer(() => runs(place, parsed(parameters, wish))),
+    (wish) => answer("a smaller `limit`, or without `config`", () => runs(place, parsed(parameters, wish))),
   );
 }
 

@@ -18,12 +18,26 @@ export const reads = {
   openWorldHint: false,
 } as const;
 
-/** @param work gives the parts of an answer; what it throws is an answer, too: the agent reads what to do next */
+/** Characters of an answer: an agent reads all of it at once. */
+const mostCharacters = 400_000;
+
+/** @throws UserError where there are too many */
+function bounded(parts: readonly string[], less: string): readonly string[] {
+  const characters = parts.reduce((sum, { length }) => sum + length, 0);
+  if (characters <= mostCharacters) return parts;
+  throw new UserError(
+    `The answer has ${characters.toLocaleString("en-US")} characters, and ${mostCharacters.toLocaleString("en-US")} are sent at most.`,
+    { code: "answer-length", action: `Ask for less: ${less}.` },
+  );
+}
+
+/** @param less how the agent asks for less; @param work gives the parts of an answer; what it throws is an answer, too: the agent reads what to do next */
 export async function answer(
+  less: string,
   work: () => Promise<readonly string[]> | readonly string[],
 ): Promise<CallToolResult> {
   try {
-    return { content: textsOf(await work()) };
+    return { content: textsOf(bounded(await work(), less)) };
   } catch (error) {
     return { isError: true, content: textsOf([failureText(error)]) };
   }

@@ -5,12 +5,11 @@ import { checkAll } from "../validate/check.ts";
 import { dumpedRollouts } from "../validate/dumps.ts";
 import { checkedJson, uncheckedTexts } from "../validate/json.ts";
 import { plainJson } from "./fence.ts";
-import { parsed, shown } from "./parameters.ts";
+import { named, parsed, shown } from "./parameters.ts";
 import { answer, reads } from "./tool.ts";
 
 const parameters = z.strictObject({
-  file: z
-    .string()
+  file: named
     .min(1)
     .describe(
       "A config of Gradus, verl, TRL or OpenRLHF, a folder of them, or a pattern: `runs/**/*.gradus.yaml`.",
@@ -20,6 +19,9 @@ const parameters = z.strictObject({
     .default([])
     .describe("Values to check it with, as `--set` takes them: `rollout.group=8`."),
 });
+/** Files that are looked at below a folder. */
+const mostFiles = 20_000;
+
 type Wish = z.output<typeof parameters>;
 
 export function addValidate(server: McpServer): void {
@@ -32,12 +34,12 @@ export function addValidate(server: McpServer): void {
       inputSchema: shown(parameters),
       annotations: reads,
     },
-    (wish) => answer(() => validate(parsed(parameters, wish))),
+    (wish) => answer("one file, or a smaller folder", () => validate(parsed(parameters, wish))),
   );
 }
 
 function validate({ file, set }: Wish): readonly string[] {
   const words = [file];
-  const checked = checkAll(words, { set, fix: false, skipOthers: false });
+  const checked = checkAll(words, { set, fix: false, skipOthers: false, most: mostFiles });
   return [plainJson(checkedJson(checked, dumpedRollouts(words, checked), false)), ...uncheckedTexts(checked)];
 }

@@ -1,4 +1,5 @@
 /** `gradus run FILE --site SITE`: what is looked at before anything starts, here and there. */
+import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -120,6 +121,6 @@ function refuse(config: RunConfig, { site, project, findings }: Looked, quiet: b
   const changing = project.missing.filter(({ changes }) => changes === "algorithm").length;
   if (!quiet && changing > 0)
     print(
-      `${plural(changing, "choice")} of the config ${changing === 1 ? "does" : "do"} not act under ${project.release}: gradus run ${pathText(config.file)} --site ${site.name} --dry-run lists them`,
+      `${plural(changing, "choice")} of the config ${changing === 1 ? "does" : "do"} not act under ${project.release}: gradus run ${copiedWord(pathText(config.file))} --site ${copiedWord(site.name)} --dry-run lists them`,
     );
 }

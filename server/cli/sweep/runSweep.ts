@@ -1,4 +1,5 @@
 /** `gradus run FILE` of a config with `sweep`: its runs one after the other, those that are done left out. */
+import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { DaemonClient } from "../../../shared/daemon/client.ts";
 import type { Requester } from "../../../shared/daemon/request.ts";
 import { ask } from "../../../shared/daemon/request.ts";
@@ -14,7 +15,7 @@ import { colours } from "../text/colours.ts";
 import { EarlyStop } from "./earlyStop.ts";
 import { courseOf, recordedRuns, type RecordedRun } from "./recorded.ts";
 import { sweepTable } from "./table.ts";
-import { choiceText, headsOf, shellWord, sweepTableLines } from "./tableText.ts";
+import { choiceText, headsOf, sweepTableLines } from "./tableText.ts";
 
 interface SweepOptions {
   readonly set: readonly string[];
@@ -147,7 +148,7 @@ class SweepRunner {
   }
 
   private left(rest: number): void {
-    const again = `gradus run ${shellWord(this.plan.file)}`;
+    const again = `gradus run ${copiedWord(this.plan.file)}`;
     complain(
       rest === 0
         ? `Go on with the sweep: ${again}`

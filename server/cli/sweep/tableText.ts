@@ -1,11 +1,11 @@
 /** The table of a sweep, as text and as JSON. Pure. */
+import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import type { Json } from "../../../shared/lib/json.ts";
 import { formatNumber, plural } from "../../../shared/lib/format.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
 import { keyText, valueText } from "../../analysis/compare/label.ts";
 import type { SweepRow, SweepRun } from "../../analysis/sweep/table.ts";
 import type { SweepChoice } from "../../config/sweep/trials.ts";
-import { shellQuoted } from "../../lib/texts/shellQuoted.ts";
 import { colours } from "../text/colours.ts";
 import { tableLines, type Column } from "../text/table.ts";
 
@@ -50,7 +50,7 @@ export function sweepTableLines(table: SweepTable): string[] {
     rows.map((row) => cells(row, parameters)),
   );
   return [
-    `${colours.bold(sweep)}  ${plural(runs, "run")}${missing.length === 0 ? "" : `, ${missing.length} not made yet: gradus run ${shellWord(table.file)}`}`,
+    `${colours.bold(sweep)}  ${plural(runs, "run")}${missing.length === 0 ? "" : `, ${missing.length} not made yet: gradus run ${copiedWord(table.file)}`}`,
     "",
     colours.dim(head),
     ...lines,
@@ -88,11 +88,11 @@ function bestLines({ rows, file, sweep, parameters }: SweepTable): string[] {
   const [best, second] = rows;
   const compare = `Compare them: gradus runs compare --where 'tag == "sweep:${sweep}"'`;
   if (best === undefined || best.mean === null || parameters.length === 0) return [compare];
-  const set = parameters.map((key) => ` --set ${shellWord(`${key}=${plain(best.values[key])}`)}`).join("");
+  const set = parameters.map((key) => ` --set ${copiedWord(`${key}=${plain(best.values[key])}`)}`).join("");
   return [
     ...closeLine(best, second),
     compare,
-    `Run the best one alone: gradus run ${shellWord(file)} --set sweep=null${set}`,
+    `Run the best one alone: gradus run ${copiedWord(file)} --set sweep=null${set}`,
   ];
 }
 
@@ -112,4 +112,3 @@ function closeLine(best: SweepRow, second: SweepRow | undefined): string[] {
 
 const plain = (value: Json | undefined): string =>
   typeof value === "string" ? value : JSON.stringify(value);
-export const shellWord = (word: string): string => (/^[\w./:=,@+-]+$/.test(word) ? word : shellQuoted(word));

@@ -47,11 +47,13 @@ interface CheckOptions {
   /** Skip files that are not a configuration, even if they were named. */
   readonly skipOthers: boolean;
   readonly fix: boolean;
+  /** Files that are looked at below a folder; default: all. */
+  readonly most?: number;
 }
 
 /** @throws UserError of code `usage` where the words mean files, and none of them is anybody's configuration */
 export function checkAll(words: readonly string[], options: CheckOptions): readonly Checked[] {
-  const checked = wantedFiles(words).flatMap((wanted) => check(wanted, options) ?? []);
+  const checked = wantedFiles(words, options.most).flatMap((wanted) => check(wanted, options) ?? []);
   if (checked.length === 0 && !options.skipOthers) throw nothingIn(words);
   return checked;
 }

@@ -1,4 +1,5 @@
 /** Rollouts that a trainer has left in a folder that is checked: `gradus runs import` opens them. */
+import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { datasetLines } from "../../core/datasetLines.ts";
@@ -63,7 +64,7 @@ function dumpIn(
     );
     if (config === undefined) continue;
     const from = importedFolder(folder, config);
-    const command = `gradus runs import ${from} --config ${config}`;
+    const command = `gradus runs import ${copiedWord(from)} --config ${copiedWord(config)}`;
     return { folder, framework: form.framework, steps: steps.length, config, command };
   }
   return undefined;

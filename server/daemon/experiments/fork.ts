@@ -1,4 +1,5 @@
 /** A run that begins with a checkpoint of another, with an edited config. */
+import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { ResponseError } from "vscode-jsonrpc/node";
@@ -107,7 +108,7 @@ function configOf({ loaded: { config, diagnostics }, file }: Asked): RunConfig {
     errorCodes.invalidConfig,
     `The config has errors: ${first?.message ?? "it cannot be read"}`,
     {
-      action: `Fix what \`gradus validate ${file}\` lists, then fork again.`,
+      action: `Fix what \`gradus validate ${copiedWord(file)}\` lists, then fork again.`,
       file: first?.file ?? file,
       line: first?.range.start.line,
       character: first?.range.start.character,

@@ -1,4 +1,5 @@
 /** The thread that explains one recorded rollout: loading a config and counting coalitions would hold up the daemon. */
+import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
@@ -39,7 +40,7 @@ function explainRollout({ folder, authored, rows, which }: ExplainTask): Why {
       `The run's config can no longer be read: ${diagnostics[0]?.message ?? "it has errors."}`,
       {
         file: run.file,
-        action: `Restore the files that it names (gradus validate ${run.file} lists them), or explain exported rollouts with gradus explain.`,
+        action: `Restore the files that it names (gradus validate ${copiedWord(run.file)} lists them), or explain exported rollouts with gradus explain.`,
       },
     );
   const place = dirname(run.file);

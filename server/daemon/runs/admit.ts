@@ -1,4 +1,5 @@
 /** Before a run starts: its config is read once more, and one with errors starts nothing. */
+import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { dirname, isAbsolute } from "node:path";
 import { ResponseError } from "vscode-jsonrpc/node";
 import type { ExternalEngine } from "../../../shared/run/engines.ts";
@@ -46,7 +47,7 @@ export function readyToRun({ file, set, steps, seed, site }: ParamsOf<typeof run
     errorCodes.invalidConfig,
     `${file} has ${errors.length === 1 ? "an error" : `${errors.length} errors`}: ${first?.message ?? "it cannot be read"}`,
     {
-      action: `Fix what \`gradus validate ${file}\` lists, then start again.`,
+      action: `Fix what \`gradus validate ${copiedWord(file)}\` lists, then start again.`,
       file: first?.file ?? file,
       line: first?.range.start.line,
       character: first?.range.start.character,

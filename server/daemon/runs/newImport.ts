@@ -1,4 +1,5 @@
 /** The folder of a run that follows what another program writes: its worker does the reading. */
+import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { randomBytes } from "node:crypto";
 import { renameSync, rmSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
@@ -117,6 +118,6 @@ function namedConfig(file: string, set: readonly string[]): ConfigForImport {
   throw new UserError(`The config has errors: ${first?.message ?? "it cannot be read"}`, {
     file: first?.file ?? file,
     code: "refused",
-    action: `Fix what \`gradus validate ${file}\` lists, or use no config.`,
+    action: `Fix what \`gradus validate ${copiedWord(file)}\` lists, or use no config.`,
   });
 }

@@ -2,6 +2,7 @@
  * Which Python runs a user's file. It is a property of each, since no single one serves all: verl needs an older
  * one than NeMo-Gym. Only files are looked at, and `uv` is asked where a project is its own.
  */
+import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
@@ -148,5 +149,5 @@ const noPython = (file: string, { what, code }: NonNullable<Asked["owner"]>, mes
 export const missingPackage = (name: string, python = "python3"): UserError =>
   new UserError(`${name} is not installed for ${python}`, {
     code: "python-package",
-    action: `Install it with \`${python} -m pip install ${name}\`, or name another Python with \`python: PATH\`.`,
+    action: `Install it with \`${copiedWord(python)} -m pip install ${name}\`, or name another Python with \`python: PATH\`.`,
   });

@@ -1,4 +1,5 @@
 /** A run's process: opens what the run needs, works through it, and leaves an `end` record whatever happens. */
+import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { join } from "node:path";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { openControl } from "../../../shared/run/control.ts";
@@ -141,7 +142,7 @@ function configOf({ stored, run }: Open): RunConfig {
   throw new UserError(first?.message ?? "The config has errors.", {
     file: first?.file ?? run.file,
     code: first?.rule ?? "invalid-config",
-    action: `gradus validate ${run.file} shows every error.`,
+    action: `gradus validate ${copiedWord(run.file)} shows every error.`,
     ...(first === undefined ? {} : { line: first.range.start.line, character: first.range.start.character }),
   });
 }

@@ -34,6 +34,7 @@ test("a run on one page: its verdict, its charts, its config, and nothing that i
       assert.ok(page.includes(`<figcaption>${title}</figcaption>`), title);
     assert.ok((page.match(/<path class="s0"/g) ?? []).length >= 5);
     assert.ok(page.includes("brevity: { use: ./brevity.ts"));
+    assert.match(page, /Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"/);
     assert.doesNotMatch(page, /<script|\b(src|href)=|@import|url\(/);
   } finally {
     connection.close();

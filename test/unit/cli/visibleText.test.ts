@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { eventLine, startedLines, summaryLines } from "../../../server/cli/text/runText.ts";
 import { forTerminal, oneLine } from "../../../server/cli/text/terminal.ts";
-import { plainMarkdown, visibleLine, visibleText } from "../../../shared/lib/visibleText.ts";
+import { plainMarkdown, visibleJson, visibleLine, visibleText } from "../../../shared/lib/visibleText.ts";
 import { gradus } from "../../support/cli.ts";
 
 const range = (from: number, to: number): number[] =>
@@ -44,6 +44,22 @@ test("newlines, tabs, emoji and letters of right-to-left scripts stay as they ar
     assert.equal(forTerminal(text, true), text);
   }
   assert.equal(visibleLine("a\nb\tc"), "a⏎b␉c");
+});
+
+test("what carries text that nobody sees is shown: tags but a flag's, and runs of selectors", () => {
+  const tags = (text: string): string =>
+    Array.from(text, (letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
+  assert.equal(visibleText(`a${tags("hi")}`), "a\\u{e0068}\\u{e0069}");
+  assert.match(visibleText(`\u{1f3f4}${tags("gbengignore all")}`), /\\u\{e0061\}\\u\{e006c\}/);
+  assert.equal(visibleText("❤\ufe0f\ufe01\u{e0101}"), "❤\ufe0f\\u{fe01}\\u{e0101}");
+});
+
+test("JSON for a program means the same and shows them as well", () => {
+  const value = { name: "a\u202eb\u0085\u{e0041}", other: "é 日本語 🏴󠁧󠁢󠁥󠁮󠁧󠁿" };
+  const text = visibleJson(value);
+  assert.deepEqual(JSON.parse(text), value);
+  assert.match(text, /a\\u202eb\\u0085\\udb40\\udc41/);
+  assert.ok(text.includes("é 日本語 🏴󠁧󠁢󠁥󠁮󠁧󠁿"));
 });
 
 test("of a coloured line our own colours stay, and nothing else", () => {
@@ -124,7 +140,7 @@ test("gradus reward, explain and explain --why print no control character of rol
       assert.match(stdout + stderr, /␛\[2J/, `${words[0]}: ${stdout}${stderr}`);
     }
     const { stdout } = await gradus(["reward", config, "--rollouts", rollouts, "--json"], folder);
-    assert.ok(stdout.includes("\\u001b[2J") && stdout.includes("\u202e"));
+    assert.ok(stdout.includes("\\u001b[2J") && stdout.includes("\\u202e"));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,4 +1,5 @@
 /** A line chart as SVG that needs nothing else: colours come from the page's style. */
+import { visibleText } from "../../../../shared/lib/visibleText.ts";
 import { formatNumber } from "../../../../shared/lib/format.ts";
 
 export interface ChartSeries {
@@ -29,7 +30,11 @@ const [width, height] = [460, 200];
 const frame = { left: 48, right: 10, top: 8, bottom: 24 };
 
 export const escaped = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  visibleText(text)
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
 
 interface Frame {
   readonly x: (step: number) => number;

@@ -17,6 +17,7 @@ export function reportPage(report: Report, verdict: Verdict | null, findings: Fi
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(run.name)}</title>
 <style>${style}</style>
