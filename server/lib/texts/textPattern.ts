@@ -4,17 +4,20 @@
  */
 import { bounded } from "../sandbox/bounded.ts";
 
-/** Seconds that a text may take. What is not harmless takes this long once: each further text half of it, to the least. */
+/** Seconds that a text may take. A pattern that is not harmless takes this long once: each further text half of it, to the least. */
 const most = 0.5;
 const least = 1 / 32;
+/** Of the patterns that took too long, whoever made them again. */
+const patience = new Map<string, number>();
 
 export class TextPattern {
   readonly #one: RegExp;
   readonly #all: RegExp;
-  #seconds = most;
+  readonly #name: string;
 
   /** @throws SyntaxError where it is none. @param flags other than `g` and `y` */
   constructor(source: string, flags = "") {
+    this.#name = `${flags} ${source}`;
     this.#one = new RegExp(source, flags);
     this.#all = new RegExp(source, `g${flags}`);
   }
@@ -35,9 +38,10 @@ export class TextPattern {
   }
 
   #within<Found>(find: () => Found): Found | undefined {
-    const found = bounded(this.#seconds, find);
+    const seconds = patience.get(this.#name) ?? most;
+    const found = bounded(seconds, find);
     if (!found.isLate) return found.result;
-    this.#seconds = Math.max(least, this.#seconds / 2);
+    patience.set(this.#name, Math.max(least, seconds / 2));
     return undefined;
   }
 }
