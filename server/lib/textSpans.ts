@@ -1,4 +1,7 @@
-/** Where something is in a text: character ranges [from, to). */
+/** Where something is in a text. */
+import type { TextPattern } from "./texts/textPattern.ts";
+
+/** Characters [from, to). */
 export type Range = readonly [from: number, to: number];
 
 /** Whether a text is a regular expression as in JavaScript. */
@@ -11,9 +14,9 @@ export function isPattern(text: string): boolean {
   }
 }
 
-/** What a global pattern finds: its first group where it has one, else the whole match; nothing empty. */
-export function matchesIn(text: string, pattern: RegExp): Range[] {
-  return [...text.matchAll(pattern)].flatMap((match): Range[] => {
+/** What a pattern finds: its first group where it has one, else the whole match; nothing empty. */
+export function matchesIn(text: string, pattern: TextPattern): Range[] {
+  return pattern.all(text).flatMap((match): Range[] => {
     const part = match[1];
     const start = match.index + (part === undefined ? 0 : match[0].indexOf(part));
     const length = (part ?? match[0]).length;
@@ -47,11 +50,9 @@ export function sectionsIn(text: string, { open, close, inside = false, tags = f
 }
 
 /** Where each match of a text, or of a pattern, ends. */
-export function endsIn(text: string, end: string | RegExp): number[] {
+export function endsIn(text: string, end: string | TextPattern): number[] {
   if (typeof end !== "string")
-    return [...text.matchAll(end)].flatMap(({ 0: { length }, index }) =>
-      length === 0 ? [] : [index + length],
-    );
+    return end.all(text).flatMap(({ 0: { length }, index }) => (length === 0 ? [] : [index + length]));
   const found: number[] = [];
   for (let at = text.indexOf(end); at >= 0; at = text.indexOf(end, at + end.length))
     found.push(at + end.length);

@@ -1,3 +1,4 @@
+import { TextPattern } from "../../lib/texts/textPattern.ts";
 import { resolve } from "node:path";
 import { loadFile, type LoadedFile } from "../../frameworks/asConfig/load.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
@@ -78,7 +79,7 @@ export const command: Command = {
         "--answer <pattern>",
         "regular expression whose first group is what a response comes to, for votes; default: its last line",
         patternOption,
-        new RegExp(lastLine),
+        new TextPattern(lastLine),
       )
       .option(
         "--unsolved <file>",

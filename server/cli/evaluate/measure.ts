@@ -1,4 +1,5 @@
 /** One model's part of the answer. */
+import type { TextPattern } from "../../lib/texts/textPattern.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { Interval } from "../../analysis/evaluation/bootstrap.ts";
@@ -18,7 +19,7 @@ export interface Asked {
   readonly out?: string;
   readonly store?: string;
   readonly probe: readonly string[];
-  readonly answer: RegExp;
+  readonly answer: TextPattern;
 }
 
 export interface Report {

@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from "commander";
+import { TextPattern } from "../../lib/texts/textPattern.ts";
 import { isPattern } from "../../lib/textSpans.ts";
 
-export function patternOption(text: string): RegExp {
-  if (isPattern(text)) return new RegExp(text);
+export function patternOption(text: string): TextPattern {
+  if (isPattern(text)) return new TextPattern(text);
   throw new InvalidArgumentError("It must be a regular expression.");
 }

@@ -3,6 +3,7 @@
  * chooses parents among the tasks that were seen, has children written, gives each an answer, tries them, and keeps
  * those that pass every gate.
  */
+import type { TextPattern } from "../../lib/texts/textPattern.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Pooling } from "../states.ts";
 import type { Task } from "../task.ts";
@@ -55,7 +56,7 @@ export interface Transform {
    */
   ask(parents: readonly Task[], feedback?: string, drawn?: ChildBrief): string;
   /** Where the task is in what the author writes: the first group; default: it is all of it. */
-  readonly take?: RegExp;
+  readonly take?: TextPattern;
   /** Further parents are drawn by how near they are to the first; default: by what they are worth alone. */
   readonly near?: Near;
   /** Children are asked for by what their parents need, drawn together, rather than by the parents. */

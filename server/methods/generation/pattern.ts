@@ -1,8 +1,9 @@
 /** Regular expressions of answers. */
+import type { TextPattern } from "../../lib/texts/textPattern.ts";
 
 /** The first group of a pattern in a text, else the whole match, trimmed; null: it does not match. */
-export function extracted(text: string, pattern: RegExp): string | null {
-  const match = pattern.exec(text);
+export function extracted(text: string, pattern: TextPattern): string | null {
+  const match = pattern.first(text);
   const found = (match?.[1] ?? match?.[0] ?? "").trim();
   return found === "" ? null : found;
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { mask, param } from "../../core/declaration.ts";
 import { isPattern, matchesIn } from "../../lib/textSpans.ts";
+import { TextPattern } from "../../lib/texts/textPattern.ts";
 import { TokenReader, tokensOf } from "../../core/rows/tokenTexts.ts";
 import { bySpans, type TokenRange } from "./rows.ts";
 
@@ -38,7 +39,7 @@ export const spans = mask({
       message: "must be a regular expression as in JavaScript, without slashes",
     }),
   create: ({ name, regex, flags, keep, missing }, { tokenizer }) => {
-    const pattern = regex === undefined ? undefined : new RegExp(regex, `g${flags}`);
+    const pattern = regex === undefined ? undefined : new TextPattern(regex, flags);
     const reader = new TokenReader(tokenizer, "mask spans");
     return bySpans((batch, row) => {
       const record = batch.records[row]!;
@@ -58,7 +59,7 @@ function inText(
   reader: TokenReader,
   batch: Parameters<TokenReader["row"]>[0],
   row: number,
-  pattern: RegExp,
+  pattern: TextPattern,
 ): TokenRange[] {
   const texts = reader.row(batch, row);
   return matchesIn(texts.text, pattern).map(([from, to]) => tokensOf(texts, from, to));

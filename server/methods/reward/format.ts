@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { rewardTerm, param } from "../../core/declaration.ts";
+import type { TermValue } from "../../core/slots/reward.ts";
+import { TextPattern } from "../../lib/texts/textPattern.ts";
 import { perRow, value } from "./perRow.ts";
 
-function compile(pattern: string): RegExp {
+function compile(pattern: string): TextPattern {
   try {
-    return new RegExp(pattern, "su");
+    return new TextPattern(pattern, "su");
   } catch (error) {
     throw new UserError(`format: \`pattern\` is not a regular expression: ${messageOf(error)}`, {
       code: "format-pattern",
@@ -13,6 +15,12 @@ function compile(pattern: string): RegExp {
     });
   }
 }
+
+/** No response earns more by holding up its pattern. */
+const tooLong = (least: number): TermValue => ({
+  ...value(least),
+  criteria: [{ name: "pattern", text: "the pattern takes too long on this response", points: 1, met: 0 }],
+});
 
 /** Each tag opens and closes exactly once, in the order given, without overlap. */
 function tagsInOrder(text: string, tags: readonly string[]): boolean {
@@ -57,12 +65,10 @@ export const format = rewardTerm({
         action: "Set one of them: without either, every response would be right.",
       });
     const whole = pattern === undefined ? undefined : compile(`^(?:${pattern})$`);
-    return perRow(({ response }) =>
-      value(
-        (whole === undefined || whole.test(response)) && (tags === undefined || tagsInOrder(response, tags))
-          ? present
-          : absent,
-      ),
-    );
+    return perRow(({ response }) => {
+      const matches = whole === undefined || whole.test(response);
+      if (matches === undefined) return tooLong(Math.min(present, absent));
+      return value(matches && (tags === undefined || tagsInOrder(response, tags)) ? present : absent);
+    });
   },
 });

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { rewardTerm, param } from "../../core/declaration.ts";
 import { isPattern } from "../../lib/textSpans.ts";
+import { TextPattern } from "../../lib/texts/textPattern.ts";
 import { failure, perRow, value } from "./perRow.ts";
 
 /** The last match of a pattern, its first group where it has one; null: there is none. */
-function lastMatch(text: string, pattern: RegExp): string | null {
-  let last: string | null = null;
-  for (const match of text.matchAll(pattern)) last = match[1] ?? match[0];
-  return last;
+function lastMatch(text: string, pattern: TextPattern): string | null {
+  const last = pattern.all(text).at(-1);
+  return last?.[1] ?? last?.[0] ?? null;
 }
 
 export const verdict = rewardTerm({
@@ -26,7 +26,7 @@ export const verdict = rewardTerm({
     ignore_case: param(z.boolean().default(false), "Ignore case in search and comparison."),
   }),
   create: ({ pattern, ignore_case }) => {
-    const search = new RegExp(pattern, ignore_case ? "gi" : "g");
+    const search = new TextPattern(pattern, ignore_case ? "i" : "");
     const normal = (text: string): string => (ignore_case ? text.toLowerCase() : text);
     return perRow(({ task, response }) => {
       if (task.answer === undefined)

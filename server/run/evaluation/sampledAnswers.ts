@@ -2,6 +2,7 @@
 import type { SampledAnswer } from "../../analysis/evaluation/selectors/answer.ts";
 import { outcome, rowValue } from "../../algorithm/rewards/rewards.ts";
 import type { Batch } from "../../core/rollouts.ts";
+import type { TextPattern } from "../../lib/texts/textPattern.ts";
 import { extracted } from "../../methods/generation/pattern.ts";
 import { meanLogp } from "./meanLogp.ts";
 import type { Answered } from "./evaluate.ts";
@@ -15,7 +16,7 @@ export class SampledAnswers {
    * @param keep whether another model is to score the answers: then their tokens stay in memory
    */
   constructor(
-    private readonly pattern: RegExp,
+    private readonly pattern: TextPattern,
     private readonly keep: boolean,
   ) {}
 

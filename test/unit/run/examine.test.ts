@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { findCheckpoint } from "../../../server/cli/runs/checkpointNames.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { examine } from "../../../server/run/evaluation/examine.ts";
+import { TextPattern } from "../../../server/lib/texts/textPattern.ts";
 import { SampledAnswers } from "../../../server/run/evaluation/sampledAnswers.ts";
 import { evaluationRecord } from "../../../server/run/step/log/rolloutRecord.ts";
 import { rowOf } from "../../../server/store/queries/rolloutRow.ts";
@@ -19,7 +20,7 @@ test("a checkpoint measured by itself gives what the run measured, and every ans
     const last = ofKind(run.records(), "evaluation").at(-1)!.metrics;
     const { config } = loadConfig(minimal);
     const rows: ReturnType<typeof rowOf>[] = [];
-    const sampled = new SampledAnswers(/(.*)/, true);
+    const sampled = new SampledAnswers(new TextPattern("(.*)"), true);
     const { report, tasks, results } = await examine(findCheckpoint(run.folder), config!, {
       keep: (answered) => {
         sampled.take(answered);

@@ -136,9 +136,10 @@ function worldOf(context: QuickJSContext, run: Run): QuickJSHandle {
   return context.unwrapResult(context.callFunction(make, context.undefined, print, input, asking));
 }
 
+/** What imports or exports is one, also where what is around it says `require`; what waits is one where nothing does. */
 const isModule = (code: string): boolean =>
-  /^\s*(import\s*[\w{*"']|export\s)|^\s*(const|let|var)?.*\bawait\b(?![^\n]*=>)/m.test(code) &&
-  !/\brequire\s*\(/.test(code);
+  /^\s*(import\s*[\w{*"']|export\s)/m.test(code) ||
+  (/^\s*(const|let|var)?.*\bawait\b(?![^\n]*=>)/m.test(code) && !/\brequire\s*\(/.test(code));
 
 /** Runs it; as a module where it is written as one. */
 function evaluated(context: QuickJSContext, run: Run, made: QuickJSHandle): Thrown | undefined {

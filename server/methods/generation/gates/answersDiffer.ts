@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { taskGate, param } from "../../../core/declaration.ts";
+import { TextPattern } from "../../../lib/texts/textPattern.ts";
 import { isPattern } from "../../../lib/textSpans.ts";
 import { extracted, lastLine } from "../pattern.ts";
 
@@ -33,7 +34,7 @@ export const answersDiffer = taskGate({
     ),
   }),
   create: ({ at_least, pattern }) => {
-    const answer = new RegExp(pattern);
+    const answer = new TextPattern(pattern);
     return {
       tries: true,
       admit: ({ tried }) => {

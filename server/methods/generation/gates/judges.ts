@@ -2,6 +2,7 @@ import { z } from "zod";
 import { template } from "../../../core/references.ts";
 import { taskGate, param } from "../../../core/declaration.ts";
 import { fill } from "../../../core/templates.ts";
+import { TextPattern } from "../../../lib/texts/textPattern.ts";
 import { isPattern } from "../../../lib/textSpans.ts";
 import { asking, chatParams, type Asker } from "../../../lib/chatCompletions.ts";
 
@@ -41,7 +42,7 @@ export const judges = taskGate({
     temperature: param(z.number().min(0).default(1), "Sampling temperature of the verdicts."),
   }),
   create: ({ judges: named, at_least, request, yes, max_tokens, temperature }) => {
-    const pattern = new RegExp(yes, "i");
+    const pattern = new TextPattern(yes, "i");
     return {
       tries: false,
       panel: {
@@ -51,7 +52,7 @@ export const judges = taskGate({
         ask: ({ prompt, answer = "" }) => fill(request, { prompt, answer }),
       },
       admit: ({ said = [] }) =>
-        said.length > 0 && said.filter((text) => pattern.test(text)).length / said.length >= at_least
+        said.length > 0 && said.filter((text) => pattern.test(text) === true).length / said.length >= at_least
           ? { admitted: true }
           : { admitted: false, reason: "too few judges say yes" },
     };

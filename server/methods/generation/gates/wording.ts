@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { taskGate, param } from "../../../core/declaration.ts";
+import { TextPattern } from "../../../lib/texts/textPattern.ts";
 import { isPattern } from "../../../lib/textSpans.ts";
 
 const pattern = (what: string) =>
@@ -22,13 +23,15 @@ export const wording = taskGate({
     }),
   create: ({ require: needs, forbid }) => {
     const [must, never] = [needs, forbid].map((text) =>
-      text === undefined ? undefined : new RegExp(text, "i"),
+      text === undefined ? undefined : new TextPattern(text, "i"),
     );
     return {
       tries: false,
       admit: ({ task: { prompt } }) => {
-        if (never?.test(prompt) === true) return { admitted: false, reason: "it has forbidden words" };
-        if (must?.test(prompt) === false) return { admitted: false, reason: "it lacks required words" };
+        if (never !== undefined && never.test(prompt) !== false)
+          return { admitted: false, reason: "it has forbidden words" };
+        if (must !== undefined && must.test(prompt) !== true)
+          return { admitted: false, reason: "it lacks required words" };
         return { admitted: true };
       },
     };

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { param } from "../../../core/declaration.ts";
 import { template } from "../../../core/references.ts";
 import { fill } from "../../../core/templates.ts";
+import { TextPattern } from "../../../lib/texts/textPattern.ts";
 import { isPattern } from "../../../lib/textSpans.ts";
 import type { Task } from "../../../core/task.ts";
 import type { ChildBrief } from "../../../core/slots/generation.ts";
@@ -29,8 +30,8 @@ export const requestParams = (standard: string, ...more: readonly string[]) =>
   });
 
 /** What of a text is the task, as a transform has it. */
-export const taken = (take: string | undefined): { readonly take?: RegExp } =>
-  take === undefined ? {} : { take: new RegExp(take, "s") };
+export const taken = (take: string | undefined): { readonly take?: TextPattern } =>
+  take === undefined ? {} : { take: new TextPattern(take, "s") };
 
 export const request = (
   text: string,

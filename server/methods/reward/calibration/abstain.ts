@@ -3,6 +3,7 @@ import { param, rewardTerm } from "../../../core/declaration.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
 import { isPattern } from "../../../lib/textSpans.ts";
+import { TextPattern } from "../../../lib/texts/textPattern.ts";
 import { value } from "../perRow.ts";
 import { atLeast, numbersOf, ofTerm } from "../said.ts";
 
@@ -62,11 +63,11 @@ export const abstain = rewardTerm({
   computes: () => true,
   params,
   create: (options) => {
-    const refusal = new RegExp(options.refusal, "i");
+    const refusal = new TextPattern(options.refusal, "i");
     return {
       score: (batch, context) => {
         const read = numbersOf(context, options.of);
-        const refused = batch.records.map(({ response }) => refusal.test(response));
+        const refused = batch.records.map(({ response }) => refusal.test(response) === true);
         const right = read.map((said, row) =>
           typeof said === "number" ? said >= options.at_least && !refused[row]! : undefined,
         );

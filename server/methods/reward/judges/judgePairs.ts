@@ -5,6 +5,7 @@ import type { RewardContext } from "../../../core/reward.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
 import { fill, textField } from "../../../core/templates.ts";
+import { TextPattern } from "../../../lib/texts/textPattern.ts";
 import { isPattern } from "../../../lib/textSpans.ts";
 import { failure, value } from "../perRow.ts";
 import { tellerOf, tellerParam, type Teller, type Told } from "./teller.ts";
@@ -39,7 +40,7 @@ type Params = z.output<typeof params>;
 /** What the first answer wins: 1, 0, or ½; a text: no verdict. */
 export function winIn(told: Told, pattern: string): number | string {
   if ("error" in told) return told.error;
-  const last = [...told.text.matchAll(new RegExp(pattern, "g"))].at(-1);
+  const last = new TextPattern(pattern).all(told.text).at(-1);
   const said = last?.[1] ?? last?.[0];
   if (said === undefined)
     return `the judge gave no verdict that \`pattern\` finds: ${JSON.stringify(told.text.slice(-80))}`;

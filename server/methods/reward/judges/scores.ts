@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { param } from "../../../core/declaration.ts";
 import { isPattern } from "../../../lib/textSpans.ts";
+import { TextPattern } from "../../../lib/texts/textPattern.ts";
 import type { Told } from "./teller.ts";
 
 export const scoreParams = {
@@ -34,7 +35,7 @@ export const onScale = (score: number, { low, high, to_unit }: Scale): number =>
 /** The reward that the judge's words mean; a text: why they mean none. */
 export function scoreIn(told: Told, scale: Scale): number | string {
   if ("error" in told) return told.error;
-  const last = [...told.text.matchAll(new RegExp(scale.pattern, "gi"))].at(-1);
+  const last = new TextPattern(scale.pattern, "i").all(told.text).at(-1);
   const score = Number.parseFloat(last?.[1] ?? last?.[0] ?? "");
   if (!Number.isFinite(score))
     return `the judge gave no score that \`pattern\` finds: ${JSON.stringify(told.text.slice(-80))}`;

@@ -8,6 +8,7 @@ import { rubricOf, type RubricCriterion } from "../../../core/rubrics.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { RewardTerm } from "../../../core/reward.ts";
+import { TextPattern } from "../../../lib/texts/textPattern.ts";
 import { failure, value } from "../perRow.ts";
 import { UserReward } from "../own/userReward.ts";
 import { keptCriteria } from "./dropout.ts";
@@ -86,11 +87,11 @@ export function rubricScore(criteria: readonly Criterion[], met: readonly (0 | 1
   return vetoed ? Math.min(0, score) : score;
 }
 
-/** Whether a criterion that needs no judge is met; undefined: it needs one. */
-function found({ regex }: RubricCriterion, response: string): Verdict | undefined {
+/** Whether a criterion that needs no judge is met, the worse of both where that takes too long; undefined: it needs one. */
+function found({ regex, points }: RubricCriterion, response: string): Verdict | undefined {
   if (regex === undefined) return undefined;
   try {
-    return new RegExp(regex, "u").test(response) ? 1 : 0;
+    return (new TextPattern(regex, "u").test(response) ?? points < 0) ? 1 : 0;
   } catch (error) {
     return `the criterion's regex ${JSON.stringify(regex)} is not valid: ${String(error)}`;
   }

@@ -5,6 +5,7 @@ import type { SpanRules, StepEnd } from "../../../core/blocks/rollout.ts";
 import type { Batch, RolloutRecord } from "../../../core/rollouts.ts";
 import type { Tokenizer } from "../../../core/policy.ts";
 import { endsIn, matchesIn, sectionsIn, type Range } from "../../../lib/textSpans.ts";
+import { TextPattern } from "../../../lib/texts/textPattern.ts";
 import { TokenReader, tokensOf, type TokenTexts } from "../../../core/rows/tokenTexts.ts";
 import type { StepContext } from "../context.ts";
 import { endsOf } from "../../../core/rows/ends.ts";
@@ -33,6 +34,7 @@ export function divide(
   spans: SpanRules = {},
 ): Batch {
   const reader = new TokenReader(tokenizer, "rollout.steps");
+  const stepEnd = typeof end === "object" ? new TextPattern(end.regex) : end;
   const rules = Object.entries(spans).map(([name, rule]) => [name, finder(rule)] as const);
   const ends = endsOf(tokenizer);
   const records = batch.records.map((record, row): RolloutRecord => {
@@ -44,7 +46,7 @@ export function divide(
     ]);
     return {
       ...record,
-      ...(end === undefined ? {} : { steps: record.steps ?? stepsOf(texts, end, ended) }),
+      ...(stepEnd === undefined ? {} : { steps: record.steps ?? stepsOf(texts, stepEnd, ended) }),
       ...(rules.length === 0 ? {} : { spans: { ...Object.fromEntries(own), ...record.spans } }),
     };
   });
@@ -53,7 +55,7 @@ export function divide(
 
 function finder(rule: SpanRules[string]): (text: string) => Range[] {
   if ("open" in rule) return (text) => sectionsIn(text, rule).filter(([from, to]) => from < to);
-  const pattern = new RegExp(rule.regex, `g${rule.flags}`);
+  const pattern = new TextPattern(rule.regex, rule.flags);
   return (text) => matchesIn(text, pattern);
 }
 
@@ -61,11 +63,15 @@ function finder(rule: SpanRules[string]): (text: string) => Range[] {
  * Steps of a row, all of it. A token that spans two is of the first, and an end token begins none.
  * @param ended the last token is an end token
  */
-function stepsOf({ text, starts }: TokenTexts, end: StepEnd, ended: boolean): (readonly [number, number])[] {
+function stepsOf(
+  { text, starts }: TokenTexts,
+  end: string | TextPattern,
+  ended: boolean,
+): (readonly [number, number])[] {
   const tokens = starts.length - 1;
   const last = ended ? tokens - 1 : tokens;
   const begins = [0];
-  for (const at of endsIn(text, typeof end === "string" ? end : new RegExp(end.regex, "g"))) {
+  for (const at of endsIn(text, end)) {
     const token = starts.findIndex((start) => start >= at);
     if (token > begins.at(-1)! && token < last) begins.push(token);
   }

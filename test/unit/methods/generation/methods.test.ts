@@ -167,7 +167,7 @@ test("a request says how often each kind of task is solved", () => {
     /solved:\ncountdown\/4: 12 % solved\n/,
   );
   assert.equal(made(evolve, { request: "{feedback}!" }).ask([task], "so"), "so!");
-  assert.equal(made(evolve, { take: "`(.*)`" }).take?.exec("so `a\nb`")?.[1], "a\nb", "over lines too");
+  assert.equal(made(evolve, { take: "`(.*)`" }).take?.first("so `a\nb`")?.[1], "a\nb", "over lines too");
 });
 
 test("a written solution must be right; enough judges must say yes", () => {

@@ -48,7 +48,7 @@ test("SwS: concepts at 0.2 by the base model's states, kinds by failure ratio; a
     temperature: 0.2,
   });
   assert.equal(concepts.levels.length, 8);
-  assert.equal(take?.exec("Plan.\n```text\nHow many?\nAnd why?\n```")?.[1], "How many?\nAnd why?\n");
+  assert.equal(take?.first("Plan.\n```text\nHow many?\nAnd why?\n```")?.[1], "How many?\nAnd why?\n");
   const answer = create(generate.answer, context);
   assert.ok(answer.kind === "vote");
   const attempts = [String.raw`So \boxed{\frac{1}{2}}.`, String.raw`\boxed{\frac{1}{2}}`, "none", "7"];
