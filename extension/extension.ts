@@ -64,6 +64,9 @@ declare const GRADUS_VERSION: string;
 /** What tests in a real editor look at. */
 export interface Api {
   readonly stores: Stores;
+  /** What the views show. */
+  readonly runs: RunsTree;
+  readonly configs: ConfigsTree;
 }
 
 export async function activate(context: ExtensionContext): Promise<Api> {
@@ -140,7 +143,9 @@ function build(context: ExtensionContext): Api {
       editor.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#firstRun`, false),
     ),
   );
-  const runsView = showViews(context, stores, { setUp, lenses, status, log, filter });
+  const runs = new RunsTree(stores, filter);
+  const configs = new ConfigsTree(stores);
+  const runsView = showViews(context, stores, { runs, configs, setUp, lenses, status, log, filter });
   context.subscriptions.push(
     ...registerRunCommands({ stores, panels, mayStart, selected: () => runsView.selection }),
     ...registerMarkCommands(stores, () => runsView.selection),
@@ -148,11 +153,13 @@ function build(context: ExtensionContext): Api {
   );
   announceRuns(stores, panels);
   stores.start();
-  return { stores };
+  return { stores, runs, configs };
 }
 
 /** What the views show, and what shows the same. */
 interface Shown {
+  readonly runs: RunsTree;
+  readonly configs: ConfigsTree;
   readonly setUp: SetUp;
   readonly lenses: ConfigLenses;
   readonly status: Status;
@@ -163,10 +170,8 @@ interface Shown {
 function showViews(
   context: ExtensionContext,
   stores: Stores,
-  { setUp, lenses, status, log, filter }: Shown,
+  { runs, configs, setUp, lenses, status, log, filter }: Shown,
 ): TreeView<unknown> {
-  const runs = new RunsTree(stores, filter);
-  const configs = new ConfigsTree(stores);
   const runsView = window.createTreeView<unknown>(views.runs, {
     treeDataProvider: runs,
     showCollapseAll: true,

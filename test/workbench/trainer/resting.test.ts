@@ -1,11 +1,17 @@
 import * as assert from "node:assert/strict";
+import { cpSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import * as vscode from "vscode";
 import type { Api } from "../../../extension/extension.ts";
-import { activated, config, ready, stopEverything, until } from "../support.ts";
+import { views } from "../../../shared/editor/contributions.ts";
+import { holds, offersOf, type Context, type Contributes } from "../../support/offers.ts";
+import { Person } from "../person.ts";
+import { activated, config, id, ready, stopEverything, until } from "../support.ts";
 
 describe("a workspace that has another trainer's file and no config", () => {
   let api: Api;
   let folder: vscode.Uri;
+  const person = new Person();
   before(async () => {
     const uri = await config("grpo.yaml");
     folder = vscode.Uri.joinPath(uri, "..");
@@ -28,6 +34,34 @@ describe("a workspace that has another trainer's file and no config", () => {
     assert.deepEqual(await names(), ["grpo.yaml"]);
   });
 
+  /** The window as it is while there is no config. */
+  const context: Context = {
+    ...{ isWorkspaceTrusted: true, workspaceFolderCount: 1, view: views.runs },
+    ...{ "gradus.daemonState": "none", "gradus.trainer": "TRL" },
+  };
+
+  it("offers in its side bar what can be done there, also when the file is closed", async () => {
+    await vscode.commands.executeCommand("workbench.action.closeAllEditors");
+    const extension = vscode.extensions.getExtension(id)!;
+    const { contributes } = extension.packageJSON as { contributes: Contributes };
+    const words = readFileSync(join(extension.extensionPath, "package.nls.json"), "utf8");
+    const offered = offersOf(contributes, JSON.parse(words) as Record<string, string>)
+      .filter(({ place, when }) => ["view/title", "welcome"].includes(place) && holds(when, context))
+      // These start a daemon, which is what the next test looks for.
+      .filter(({ command }) => !/refresh|restart/.test(command));
+    assert.ok(offered.some(({ command }) => command === "gradus.trainer.convert"));
+    person.sitDown();
+    const wrong: string[] = [];
+    for (const { command } of offered) {
+      for (const error of await person.press(command)) wrong.push(`${command}: ${error}`);
+      if (vscode.window.activeTextEditor?.document.isUntitled === true)
+        await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
+    }
+    person.getUp();
+    assert.deepEqual(wrong, []);
+    assert.deepEqual(await names(), ["grpo.yaml"]);
+  });
+
   it("connects once a config is there", async () => {
     const text = "extends: grpo\nmodel: { base: tiny }\ntasks: [{ env: countdown }]\n";
     await vscode.workspace.fs.writeFile(
@@ -37,5 +71,20 @@ describe("a workspace that has another trainer's file and no config", () => {
     await ready(api);
     assert.equal(api.stores.state, "ready");
     assert.ok((await names()).includes(".gradus"));
+  });
+
+  it("opens a run of another trainer, and shows which of its rollouts change most", async () => {
+    const { extensionPath } = vscode.extensions.getExtension(id)!;
+    const theirs = vscode.Uri.joinPath(folder, "theirs");
+    cpSync(join(extensionPath, "test", "fixtures", "imported", "verl"), theirs.fsPath, { recursive: true });
+    person.sitDown();
+    const wrong = [...(await person.press("gradus.run.import", theirs))];
+    await until(() => api.stores.runs.some(({ status }) => status === "finished"), "the imported run");
+    for (const command of ["gradus.run.open", "gradus.rescore.open"]) {
+      await vscode.window.showTextDocument(vscode.Uri.joinPath(folder, "grpo.yaml"));
+      for (const error of await person.press(command)) wrong.push(`${command}: ${error}`);
+    }
+    person.getUp();
+    assert.deepEqual(wrong, []);
   });
 });

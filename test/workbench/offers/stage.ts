@@ -1,0 +1,125 @@
+/** Runs in each state that a row can have for longer than a moment, made by real runs of two configs. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as vscode from "vscode";
+import type { Api } from "../../../extension/extension.ts";
+import type { RunSummary } from "../../../shared/protocol/protocol.ts";
+import { isLive } from "../../../shared/protocol/runStatus.ts";
+import { readWorker } from "../../../shared/run/lease.ts";
+import { until } from "../support.ts";
+
+/** Ends after a second, with rollouts, evaluations and checkpoints. */
+const short = `name: short
+model: { base: tiny }
+tasks: [{ env: arithmetic }]
+rollout: { prompts: 2, group: 4, max_tokens: 8 }
+reward: { terms: { correct: { use: exact_match, weight: 1 } } }
+stages:
+  - { name: warm-up, kind: sft, steps: 2 }
+  - { name: practise, kind: rl, steps: 4 }
+evaluation: { every: 2, prompts: 4, pass_at: [1] }
+checkpoint: { every: 2 }
+seed: 1
+`;
+const swept = `extends: ./short.gradus.yaml\nname: swept\nsweep: { parameters: { rollout.prompts: { values: [1, 2] } } }\n`;
+
+export type State = "running" | "paused" | "stopped" | "interrupted" | "finished";
+
+export class Stage {
+  readonly short: vscode.Uri;
+  readonly swept: vscode.Uri;
+  /** The run of the long config. */
+  #long: string | undefined;
+
+  /** @param long a config whose run does not end by itself */
+  constructor(
+    private readonly api: Api,
+    private readonly long: vscode.Uri,
+  ) {
+    this.short = vscode.Uri.joinPath(long, "..", "short.gradus.yaml");
+    this.swept = vscode.Uri.joinPath(long, "..", "swept.gradus.yaml");
+    writeFileSync(this.short.fsPath, short);
+    writeFileSync(this.swept.fsPath, swept);
+  }
+
+  find(id: string): RunSummary | undefined {
+    return this.api.stores.runs.find((run) => run.id === id);
+  }
+
+  /** A run in this state, neither pinned nor archived. */
+  async reach(state: State): Promise<RunSummary> {
+    const run = state === "finished" ? await this.#finished() : await this.#lasting(state);
+    if (run.pinned === true) await vscode.commands.executeCommand("gradus.run.unpin", run.id);
+    if (run.archived === true) await vscode.commands.executeCommand("gradus.run.unarchive", run.id);
+    return this.#wait(run.id, (now) => now.pinned !== true && now.archived !== true, "the marks to go");
+  }
+
+  /** As `reach`, with a mark. */
+  async marked(state: State, mark: "pin" | "archive"): Promise<RunSummary> {
+    const { id } = await this.reach(state);
+    await vscode.commands.executeCommand(`gradus.run.${mark}`, id);
+    return this.#wait(id, (run) => (mark === "pin" ? run.pinned : run.archived) === true, `the ${mark}`);
+  }
+
+  async #finished(): Promise<RunSummary> {
+    const known = this.api.stores.runs.find(
+      ({ name, status, origin, parent }) =>
+        name === "short" && status === "finished" && origin === undefined && parent === undefined,
+    );
+    return known ?? this.start(this.short, "finished");
+  }
+
+  async start(config: vscode.Uri, state: "running" | "finished"): Promise<RunSummary> {
+    const before = new Set(this.api.stores.runs.map(({ id }) => id));
+    await vscode.commands.executeCommand("gradus.run.start", config);
+    const made = await this.#until(
+      () => this.api.stores.runs.find(({ id, file }) => !before.has(id) && file === config.fsPath),
+      "a run",
+    );
+    return this.#wait(made.id, ({ status }) => status === state, `a run that is ${state}`);
+  }
+
+  async #lasting(state: Exclude<State, "finished">): Promise<RunSummary> {
+    const before = this.#long === undefined ? undefined : this.find(this.#long);
+    if (before === undefined) this.#long = (await this.start(this.long, "running")).id;
+    const id = this.#long ?? "";
+    // The run may be between two states.
+    const now = await this.#wait(
+      id,
+      ({ status }) => !["starting", "stopping", "reading"].includes(status),
+      "rest",
+    );
+    if (now.status === state) return now;
+    if (now.status !== "running") {
+      await vscode.commands.executeCommand("gradus.run.resume", id);
+      await this.#wait(id, ({ status }) => status === "running", "the run to go on");
+    }
+    if (state === "paused") await vscode.commands.executeCommand("gradus.run.pause", id);
+    if (state === "stopped") await vscode.commands.executeCommand("gradus.run.stop", id);
+    if (state === "interrupted") this.#kill(id);
+    return this.#wait(id, ({ status }) => status === state, `a run that is ${state}`);
+  }
+
+  /** As a machine that goes down does. */
+  #kill(id: string): void {
+    const store = this.api.stores.ofRun(id);
+    const worker = readWorker(join(store?.path ?? "", "runs", id));
+    if (worker !== null) process.kill(worker.pid, "SIGKILL");
+  }
+
+  async endLive(): Promise<void> {
+    for (const { id } of this.api.stores.live) await vscode.commands.executeCommand("gradus.run.stopNow", id);
+    await until(() => this.api.stores.runs.every(({ status }) => !isLive(status)), "the runs to end", 30_000);
+  }
+
+  #wait(id: string, holds: (run: RunSummary) => boolean, what: string): Promise<RunSummary> {
+    return this.#until(() => {
+      const run = this.find(id);
+      return run !== undefined && holds(run) && run;
+    }, what);
+  }
+
+  #until<T>(look: () => T | undefined | false, what: string): Promise<T> {
+    return until(look, what, 60_000) as Promise<T>;
+  }
+}
