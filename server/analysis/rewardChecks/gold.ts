@@ -27,6 +27,8 @@ export interface GoldReport {
   readonly value: number | null;
   readonly failures: readonly GoldFailure[];
   readonly traits: readonly Trait[];
+  /** Reference answers that succeed. */
+  readonly passing: readonly string[];
 }
 
 /** Tasks by which the form is chosen. */
@@ -64,6 +66,7 @@ export async function checkGold(
   scorer: AnswerScorer,
   tasks: readonly CheckedTask[] = checkedTasks(config, scorer.body),
 ): Promise<GoldReport | undefined> {
+  scorer.causes.know(tasks);
   const form = await goldFormOf(scorer, tasks);
   if (form === undefined) return undefined;
   const answers = answersIn(form, tasks);
@@ -72,6 +75,7 @@ export async function checkGold(
   const failed = scored.flatMap((one, i) =>
     one.success === true ? [] : [failure(answers[i]!.checked, one)],
   );
+  const passing = passed.map(({ task, response }) => task.answer ?? response);
   return {
     form: form.name,
     checked: answers.length,
@@ -81,8 +85,9 @@ export async function checkGold(
     failures: failed,
     traits: traitsOf(
       failed.map(({ answer }) => answer),
-      passed.map(({ task, response }) => task.answer ?? response),
+      passing,
     ),
+    passing,
   };
 }
 
