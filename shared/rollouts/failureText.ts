@@ -53,6 +53,20 @@ function readPython(message: string, before: string, called: string, frame: RegE
   };
 }
 
+/** What failures of one cause share. */
+interface FailureKind {
+  /** The error's name; of what throws nothing the words, without the values in them. */
+  readonly kind: string;
+  /** The line that threw; null where the message does not name it, as where it was cut. */
+  readonly place: string | null;
+}
+
+export function kindOfFailure(message: string): FailureKind {
+  const { text, file, line } = readFailure(message);
+  const kind = /^threw ([\w.]+)/.exec(text)?.[1] ?? text.replace(/(['"`]).*?\1|-?\d[\d.,]*/gs, "…");
+  return { kind, place: line === null ? null : `${file ?? ""}:${line}` };
+}
+
 /** One event of a run's log as the term that failed, and its message. */
 export function readFailureEvent(message: string): { readonly term: string; readonly message: string } {
   const found =

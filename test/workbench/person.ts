@@ -62,14 +62,10 @@ export class Person {
         over = true;
       },
     );
-    await until(
-      async () => {
-        if (!over) await vscode.commands.executeCommand("workbench.action.closeQuickOpen");
-        return over;
-      },
-      `${command} to end`,
-      60_000,
-    );
+    await until(async () => {
+      if (!over) await vscode.commands.executeCommand("workbench.action.closeQuickOpen");
+      return over;
+    }, `${command} to end`);
     await running;
     return this.errors.slice(from);
   }

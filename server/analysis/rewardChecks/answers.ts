@@ -9,7 +9,7 @@ import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts"
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { CreateContext } from "../../core/declaration.ts";
 import type { Clock, Finish } from "../../core/basics.ts";
-import { status, type RewardColumn, type RewardContext } from "../../core/reward.ts";
+import type { RewardColumn, RewardContext } from "../../core/reward.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { batchOfSamples, writtenRow } from "../../core/rows/sampledRows.ts";
 import type { Task } from "../../core/task.ts";
@@ -17,6 +17,7 @@ import { randomStream } from "../../lib/random.ts";
 import { stageAt } from "../explain/stageAt.ts";
 import { isByOwnProcess } from "../../../shared/rollouts/criteria.ts";
 import { noModels, noTokenizer } from "../rescore/noModels.ts";
+import { FailureCauses } from "./causes.ts";
 
 export interface Answer {
   readonly task: Task;
@@ -25,13 +26,6 @@ export interface Answer {
   readonly finish?: Finish;
   /** Default: all answers to a task are one group. */
   readonly group?: string;
-}
-
-interface AskedTerm {
-  readonly asked: number;
-  readonly failed: number;
-  /** Of the first failure. */
-  readonly message: string;
 }
 
 export interface ScoredAnswer extends Answer {
@@ -106,8 +100,8 @@ export class AnswerScorer {
   readonly skipped: SkippedTerm[] = [];
   /** Seconds that each term has taken so far. */
   readonly seconds = new Map<string, number>();
-  /** How many answers each term was asked, and on how many it failed. */
-  readonly asked = new Map<string, AskedTerm>();
+  /** Of all that failed so far. */
+  readonly causes: FailureCauses;
   private readonly clock: Clock;
   private readonly context: CreateContext;
   private readonly scorers: ReadonlyMap<string, TermScorer>;
@@ -121,6 +115,7 @@ export class AnswerScorer {
     const { body, clock } = stageAt(config, which === "first" ? 0 : stepsInAll(config.stages) - 1);
     this.body = body;
     this.clock = clock;
+    this.causes = new FailureCauses(body.reward.terms);
     this.context = contextOf(body, { random: randomStream(config.seed, "reward-checks"), models: noModels });
     this.chain = new RewardChain(body.reward, this.context);
     this.scorers = new Map(
@@ -140,6 +135,7 @@ export class AnswerScorer {
     const scored: ScoredAnswer[] = [];
     for (let from = 0; from < answers.length; from += perBatch)
       scored.push(...(await this.scoreBatch(answers.slice(from, from + perBatch))));
+    this.causes.add(scored);
     return scored;
   }
 
@@ -151,7 +147,6 @@ export class AnswerScorer {
     const batch = batchOf(answers);
     const columns: RewardColumn[] = [];
     for (const [name, scorer] of this.scorers) columns.push(await this.column(name, scorer, batch));
-    for (const column of columns) this.count(column);
     const { combined, success } = this.chain.rewards(columns, batch, this.clock);
     return answers.map((answer, row) => ({
       ...answer,
@@ -167,15 +162,6 @@ export class AnswerScorer {
 
   private asks(name: string): boolean {
     return this.only === undefined || this.only === name;
-  }
-
-  private count({ name, status: each, errors }: RewardColumn): void {
-    const { asked = 0, failed = 0, message = "" } = this.asked.get(name) ?? {};
-    this.asked.set(name, {
-      asked: asked + each.filter((one) => one !== status.none).length,
-      failed: failed + errors.size,
-      message: message === "" ? (errors.values().next().value ?? "") : message,
-    });
   }
 
   private async column(name: string, scorer: TermScorer, batch: Batch): Promise<RewardColumn> {

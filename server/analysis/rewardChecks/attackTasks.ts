@@ -84,6 +84,7 @@ export class AttackTasks {
 
   static async of(config: RunConfig, scorer: AnswerScorer): Promise<AttackTasks> {
     const all = checkedTasks(config, scorer.body);
+    scorer.causes.know(all);
     const tasks = spread(all, trainTasks + heldOutTasks).map(({ task }) => task);
     const form = await goldFormOf(scorer, all);
     const golds = tasks.flatMap((task) => {

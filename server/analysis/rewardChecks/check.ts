@@ -5,7 +5,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import type { AnswerScorer } from "./answers.ts";
 import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
-import { FindingPlaces, goldFindings, loadFinding, probeFindings } from "./findings.ts";
+import { FindingPlaces, causeFindings, goldFindings, loadFinding, probeFindings } from "./findings.ts";
 import { checkGold } from "./gold.ts";
 import { probeReward } from "./probe.ts";
 import { recordedAnswers } from "./recordedProbes.ts";
@@ -40,6 +40,7 @@ export async function* checkReward(
 ): AsyncGenerator<Checked> {
   const places = new FindingPlaces(config.file, loaded, scorer.body);
   const tasks = checkedTasks(config, scorer.body);
+  scorer.causes.know(tasks);
   let slowest: { readonly term: string; readonly seconds: number } | undefined;
   try {
     await scorer.prepare();
@@ -56,9 +57,10 @@ export async function* checkReward(
   const recorded = await recordedAnswers(rollouts, scorer);
   const probed = await probeReward(config, scorer, { all: tasks, recorded });
   const found = await withReturnLines(config, scorer, probed.findings, { all: tasks, recorded, unsaved });
-  yield { kind: "findings", findings: probeFindings(found, places) };
+  const failing = (): RewardFinding[] => causeFindings(scorer.causes.fresh(), places);
+  yield { kind: "findings", findings: [...failing(), ...probeFindings(found, places)] };
   const gold = await checkGold(config, scorer, tasks);
-  if (gold !== undefined) yield { kind: "findings", findings: goldFindings(gold, places) };
+  if (gold !== undefined) yield { kind: "findings", findings: [...failing(), ...goldFindings(gold, places)] };
 }
 
 /** Undefined where there is no task to answer. */

@@ -6,13 +6,13 @@ import type { RewardFinding } from "../../../shared/protocol/rewards.ts";
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import { isObject } from "../evidence/json.ts";
-import type { GoldFailure, GoldReport } from "./gold.ts";
-import { ownFile } from "./ownFiles.ts";
-import { placeOf, severities, type ProbeFinding } from "./probe.ts";
+import { causeMessage, causeSeverity, type FailureCause } from "./causes.ts";
+import type { GoldReport } from "./gold.ts";
+import { goldGroups, sharedMessage } from "./goldGroups.ts";
+import { ownFile, placeOf } from "./ownFiles.ts";
+import { severities, type ProbeFinding } from "./probe.ts";
 import { goldMessage, goldText, probeMessage, quoted } from "./sentences.ts";
 
-/** Rows, of which each has a finding of its own. */
-const mostRows = 50;
 /** Kinds of answer that a finding names besides its first. */
 const mostProbes = 8;
 
@@ -59,41 +59,40 @@ export class FindingPlaces {
 const reads = ({ dataset }: JsonObject, data: string): boolean =>
   typeof dataset === "string" && resolve(dataset) === data;
 
-/** Rows at their lines; of files without lines, such as Parquet, one for all at the key that names the file. */
+/** One for each cause, at the reward; rows that fail each for itself at their lines. */
 export function goldFindings(report: GoldReport, places: FindingPlaces): RewardFinding[] {
-  const { failures, passed } = report;
-  if (failures.length === 0) return [];
+  const { shared, single } = goldGroups(report);
   const found = (place: Place, message: string): RewardFinding => ({
     ...place,
     severity: "warning",
     check: "gold",
-    message,
+    message: sentence(message),
   });
-  // What none succeeds in is the function's fault, not the rows'.
-  if (passed === 0) return [found(places.reward, sentence(goldText(report)))];
-  const lined = failures.flatMap((failure) => {
+  const lined = single.flatMap((failure) => {
     const { file, line } = failure;
-    return file === undefined || line === undefined ? [] : [{ failure, place: { file, line } }];
+    return file === undefined || line === undefined ? [] : [found({ file, line }, goldMessage(failure))];
   });
-  const others = new Map<string | undefined, GoldFailure[]>();
-  for (const failure of failures)
-    if (failure.line === undefined) others.set(failure.file, [...(others.get(failure.file) ?? []), failure]);
-  const next = lined[mostRows];
+  // Files without lines, such as Parquet, have one for all at the key that names them.
+  const unlined = groupedBy(
+    single.filter(({ line }) => line === undefined),
+    ({ file }) => file ?? null,
+  );
   return [
-    ...lined.slice(0, mostRows).map(({ failure, place }) => found(place, sentence(goldMessage(failure)))),
-    ...(next === undefined
-      ? []
-      : [
-          found(
-            next.place,
-            `${lined.length - mostRows} more reference answers do not succeed: \`gradus reward FILE --gold\` lists them.`,
-          ),
-        ]),
-    ...[...others].map(([file, own]) =>
-      found(places.tasks(file), sentence(goldText({ ...report, failures: own }))),
-    ),
+    ...shared.map((group) => found(places.reward, sharedMessage(group, report))),
+    ...lined,
+    ...unlined.map((own) => found(places.tasks(own[0].file), goldText({ ...report, failures: own }))),
   ];
 }
+
+/** At the line that threw, else the function's, else the term's. */
+export const causeFindings = (causes: readonly FailureCause[], places: FindingPlaces): RewardFinding[] =>
+  causes.map((cause) => ({
+    ...(cause.place ?? places.term(cause.term)),
+    severity: causeSeverity(cause),
+    check: "probe",
+    term: cause.term,
+    message: causeMessage(cause),
+  }));
 
 type Grouped<Item> = readonly [first: Item, ...others: readonly Item[]];
 
@@ -109,10 +108,15 @@ export function groupedBy<Item>(items: readonly Item[], keyOf: (item: Item) => u
   return [...groups.values()];
 }
 
-/** Of each term and line one for each severity: what a careless function lets pass is seldom one kind of answer alone. */
+/**
+ * Of each term and line one for each severity: what a careless function lets pass is seldom one kind of answer alone. What
+ * failed has its own findings, by cause.
+ */
 export const probeGroups = (findings: readonly ProbeFinding[]): Grouped<ProbeFinding>[] =>
   groupedBy(
-    severities.flatMap((severity) => findings.filter((one) => one.severity === severity)),
+    severities.flatMap((severity) =>
+      findings.filter((one) => one.severity === severity && one.error === undefined),
+    ),
     ({ term, severity, place }) => [term, severity, place],
   );
 

@@ -30,6 +30,8 @@ export interface GoldReport {
   readonly traits: readonly Trait[];
   /** Absent: no test runs in the program's own process, as far as the tests and the answers show. */
   readonly ownProcess?: OwnProcessTasks;
+  /** Reference answers that succeed. */
+  readonly passing: readonly string[];
 }
 
 /** Tasks by which the form is chosen. */
@@ -67,6 +69,7 @@ export async function checkGold(
   scorer: AnswerScorer,
   tasks: readonly CheckedTask[] = checkedTasks(config, scorer.body),
 ): Promise<GoldReport | undefined> {
+  scorer.causes.know(tasks);
   const form = await goldFormOf(scorer, tasks);
   if (form === undefined) return undefined;
   const answers = answersIn(form, tasks);
@@ -76,6 +79,7 @@ export async function checkGold(
     one.success === true ? [] : [failure(answers[i]!.checked, one)],
   );
   const ownProcess = ownProcessTasks(scorer.body, tasks, scored);
+  const passing = passed.map(({ task, response }) => task.answer ?? response);
   return {
     form: form.name,
     checked: answers.length,
@@ -85,9 +89,10 @@ export async function checkGold(
     failures: failed,
     traits: traitsOf(
       failed.map(({ answer }) => answer),
-      passed.map(({ task, response }) => task.answer ?? response),
+      passing,
     ),
     ...(ownProcess && { ownProcess }),
+    passing,
   };
 }
 

@@ -1,6 +1,7 @@
 /** The files of reward functions of one's own: read, never run. */
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { signatureOf } from "../../config/check/signatures/index.ts";
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 
@@ -8,6 +9,20 @@ import { limits, readText } from "../../lib/inputFile.ts";
 export function ownFile({ term }: Pick<RewardTermConfig, "term">): string | undefined {
   const { file } = term.params;
   return typeof file === "string" ? resolve(term.folder, file) : undefined;
+}
+
+/** `line` counts from 0. */
+export interface FilePlace {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** The function's own line, read from its text; undefined for a method of ours. */
+export function placeOf({ term }: Pick<RewardTermConfig, "term">): FilePlace | undefined {
+  const { file, export: name } = term.params;
+  if (typeof file !== "string" || typeof name !== "string") return undefined;
+  const signature = signatureOf(file, name);
+  return signature === undefined ? undefined : { file, line: signature.line };
 }
 
 /** undefined: it is not there, or no file. */

@@ -32,6 +32,11 @@ export const checkPages: readonly RulePage[] = [
     why: "`gradus reward FILE --gold` and the editor score each row's own reference answer, in the form that most of them succeed in. A row whose answer does not succeed can only teach what is wrong: every right response to it is punished.\n\nCorrect the row, or teach the reward the row's form: thousands commas, fractions and units are the usual causes. Of a verl script the rows of `data.val_files` are checked as well.",
   },
   {
+    id: "reward-failure",
+    title: "Reward that fails on answers",
+    why: "A reward function throws, or returns what is no reward, on some of the answers that `gradus reward FILE --gold`, `--probe` or `--attack`, or the editor, give it. A rollout whose reward fails trains nothing, and a trainer may stop at the first. All failures of one cause, the same error at the same line, are one finding at that line, with how many answers it failed on and the row of the first.\n\nCorrect the line, or the rows: a `KeyError` names what the row lacks, and the message what it has.",
+  },
+  {
     id: "attack",
     title: "Reward that can be earned without the answer",
     why: "`gradus reward FILE --attack` trains a policy to please the reward without the reference answers. What succeeds on half of the tasks that it did not train on is a hole, which a run would find as well.\n\nLook at the line that the message names, and close the hole. What was found is a failing test next to the reward: `gradus test` runs it. Where answers make the reward fail, the attack learns nothing of what they would earn: correct the failure first.",

@@ -1,11 +1,11 @@
 /** Tries answers on a reward that should earn nothing, before a policy finds them. */
-import { signatureOf } from "../../config/check/signatures/index.ts";
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { Task } from "../../core/task.ts";
 import { decidingTerms, type Answer, type AnswerScorer, type ScoredAnswer } from "./answers.ts";
 import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
 import { goldFormOf } from "./gold.ts";
+import { placeOf, type FilePlace } from "./ownFiles.ts";
 import { probes, wrongAnswer, type Probe, type Probed } from "./probeAnswers.ts";
 import { recordedProbes } from "./recordedProbes.ts";
 
@@ -26,7 +26,9 @@ export interface ProbeFinding {
   /** The most that the term gave; null where it failed. */
   readonly value: number | null;
   /** The `return` that gave the value, else the function, if it is one's own. `line` counts from 0. */
-  readonly place?: { readonly file: string; readonly line: number };
+  readonly place?: FilePlace;
+  /** It failed on the answer: what it said. */
+  readonly error?: string;
 }
 
 export interface ProbeReport {
@@ -63,6 +65,7 @@ export async function probeReward(
     const others = [...tasks.slice(i + 1), ...tasks.slice(0, i)];
     return { task, form, gold: form?.of(task), wrong: wrongAnswer(task, others) };
   });
+  scorer.causes.know(all);
   const reports = [
     await tryProbes(probes, probed, scorer),
     await tryProbes(recordedProbes, recorded, scorer),
@@ -212,19 +215,17 @@ function earned(
 }
 
 function failures(probe: Probe, tried: readonly Tried[], body: StageBody): ProbeFinding[] {
-  return body.reward.terms.flatMap((term) =>
-    finding(
+  return body.reward.terms.flatMap((term) => {
+    const fails: Case = ({ scored }) => scored.errors[term.name] !== undefined;
+    const error = tried.find(fails)?.scored.errors[term.name] ?? "";
+    const found = finding(
       { probe, tried, term },
-      ({ scored }) => scored.errors[term.name] !== undefined,
+      fails,
       "warning",
-      (_, where) => {
-        const error = tried.find(({ scored }) => scored.errors[term.name] !== undefined)?.scored.errors[
-          term.name
-        ];
-        return `${probe.title} makes it fail${where}: ${error ?? ""}`;
-      },
-    ),
-  );
+      (_, where) => `${probe.title} makes it fail${where}: ${error}`,
+    );
+    return found.map((one) => ({ ...one, error }));
+  });
 }
 
 /** The reference answer is recognised, but not when something is changed that does not matter. */
@@ -239,12 +240,4 @@ function missed(probe: Probe, tried: readonly Tried[], body: StageBody): ProbeFi
         `${probe.title} scores ${shown(value)}${where}, though ${referenceOf(probe)} is a success`,
     );
   });
-}
-
-/** The function's own line, read from its text. */
-export function placeOf({ term }: RewardTermConfig): ProbeFinding["place"] | undefined {
-  const { file, export: name } = term.params;
-  if (typeof file !== "string" || typeof name !== "string") return undefined;
-  const signature = signatureOf(file, name);
-  return signature === undefined ? undefined : { file, line: signature.line };
 }

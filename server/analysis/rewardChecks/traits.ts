@@ -25,23 +25,44 @@ export interface Trait {
   readonly count: number;
 }
 
-/** Each failing answer counts once, under the trait that most of them have. */
-export function traitsOf(failing: readonly string[], passing: readonly string[]): Trait[] {
+interface TraitGroups<Item> {
+  readonly groups: readonly { readonly trait: string; readonly members: readonly Item[] }[];
+  /** Those without any. */
+  readonly rest: readonly Item[];
+}
+
+/** Each failing answer is in one group, under the trait that most of them have. */
+export function traitGroups<Item>(
+  failing: readonly Item[],
+  answerOf: (item: Item) => string,
+  passing: readonly string[],
+): TraitGroups<Item> {
   const telling = traits.filter(
     ({ has }) => passing.filter(has).length <= atMost * Math.max(1, passing.length),
   );
   let open = [...failing];
-  const found: Trait[] = [];
+  const groups: { trait: string; members: readonly Item[] }[] = [];
   while (open.length > 0) {
-    const counted = telling.map(({ name, has }) => ({ name, has, count: open.filter(has).length }));
+    const counted = telling.map(({ name, has }) => ({
+      name,
+      has,
+      count: open.filter((item) => has(answerOf(item))).length,
+    }));
     const best = counted.reduce((most, one) => (one.count > most.count ? one : most), {
       name: "",
       has: (_: string) => false,
       count: 0,
     });
     if (best.count === 0) break;
-    found.push({ trait: best.name, count: best.count });
-    open = open.filter((answer) => !best.has(answer));
+    groups.push({ trait: best.name, members: open.filter((item) => best.has(answerOf(item))) });
+    open = open.filter((item) => !best.has(answerOf(item)));
   }
-  return found;
+  return { groups, rest: open };
 }
+
+/** Each failing answer counts once. */
+export const traitsOf = (failing: readonly string[], passing: readonly string[]): Trait[] =>
+  traitGroups(failing, (answer) => answer, passing).groups.map(({ trait, members }) => ({
+    trait,
+    count: members.length,
+  }));

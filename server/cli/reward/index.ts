@@ -1,81 +1,31 @@
-import { existsSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { randomStream } from "../../lib/random.ts";
 import type { Command as Program } from "commander";
-import { AnswerScorer } from "../../analysis/rewardChecks/answers.ts";
-import { attackReward } from "../../analysis/rewardChecks/attack.ts";
-import { attackWithModel } from "../../analysis/rewardChecks/modelAttack.ts";
-import { saveTests } from "../../analysis/rewardChecks/saveTests.ts";
-import { groupedBy, probeGroups } from "../../analysis/rewardChecks/findings.ts";
-import { goldText } from "../../analysis/rewardChecks/sentences.ts";
 import { whole } from "../options.ts";
-import { placedHoles, withReturnLines } from "../../analysis/rewardChecks/returnLines.ts";
-import { checkGold, type GoldReport } from "../../analysis/rewardChecks/gold.ts";
-import { checkedTasks, onDataset, type CheckedTask } from "../../analysis/rewardChecks/checkedTasks.ts";
-import { probeReward } from "../../analysis/rewardChecks/probe.ts";
-import { recordedAnswers } from "../../analysis/rewardChecks/recordedProbes.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import { UserError } from "../../../shared/lib/errors.ts";
 import { Rescoring, type Rescored } from "../../analysis/rescore/rescore.ts";
-import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { complain, exit, print, printJson, type Command } from "../command.ts";
 import { collect, pathText } from "../text/diagnostics.ts";
-import {
-  attackFailure,
-  attackText,
-  goldLine,
-  holeLine,
-  moreHoles,
-  moreProbes,
-  ownProcessLine,
-  probeLine,
-  probeText,
-} from "./rewardChecksText.ts";
-import { evaluationFiles } from "../../frameworks/asConfig/evaluationFiles.ts";
 import { ChangedRollouts, rolloutLines, summaryLines } from "./rescoredText.ts";
 import { whyUntried } from "../../frameworks/asConfig/untried.ts";
 import { engineKeys } from "../../frameworks/export/engineKeys.ts";
 import { loadedOrComplain } from "../loadOrComplain.ts";
+import { checked, type CheckOptions } from "./checks.ts";
 import { candidateSetting, nameOf } from "./candidates.ts";
 import { preferenceLines } from "./preferenceText.ts";
 import { printCoverage } from "./coverage.ts";
 import { serveUntilStopped } from "./serve.ts";
-import { rolloutsOf, withRollouts } from "../rolloutsOf.ts";
+import { withRollouts } from "../rolloutsOf.ts";
 
-interface FailedTerm {
-  readonly term: string;
-  readonly asked: number;
-  readonly failed: number;
-  readonly what: string;
-}
-
-interface Options {
-  readonly rollouts?: string;
+interface Options extends CheckOptions {
   readonly coverage?: boolean;
   readonly candidate: readonly string[];
   readonly all?: boolean;
-  readonly gold?: boolean;
-  readonly probe?: boolean;
-  readonly attack?: boolean;
   readonly serve?: boolean;
   readonly port: number;
   readonly key?: string;
-  readonly seconds: number;
-  readonly endpoint?: string;
-  readonly model?: string;
-  readonly tries: number;
   readonly set: string[];
-  readonly json?: boolean;
-  readonly step?: number;
-  readonly store?: string;
-}
-
-/** A term that fails wherever it is asked is broken: whatever else was found is no success. */
-function failedOnAll({ term, asked, failed, what }: FailedTerm): void {
-  if (asked === 0 || failed < asked) return;
-  complain(visibleText(`\`${term}\` failed on all ${asked} ${what}`));
-  process.exitCode = exit.failed;
 }
 
 async function rescored(config: RunConfig, rollouts: string, options: Options): Promise<void> {
@@ -104,148 +54,14 @@ async function rescored(config: RunConfig, rollouts: string, options: Options): 
       complain(
         `no candidate can be ranked: ${successes === 0 ? "no rollout succeeds" : "every rollout succeeds"}. Name rollouts of which some succeed and some fail.`,
       );
-    for (const [term, { asked, errors }] of Object.entries(summary.terms))
-      failedOnAll({ term, asked, failed: errors, what: "rollouts" });
+    // A term that fails wherever it is asked is broken: whatever else was found is no success.
+    for (const [term, { asked, errors }] of Object.entries(summary.terms)) {
+      if (asked === 0 || errors < asked) continue;
+      complain(visibleText(`\`${term}\` failed on all ${asked} rollouts`));
+      process.exitCode = exit.failed;
+    }
   } finally {
     await rescoring.close();
-  }
-}
-
-/** What `--gold` and `--probe` work on. */
-interface Checks {
-  readonly config: RunConfig;
-  readonly scorer: AnswerScorer;
-  readonly tasks: readonly CheckedTask[];
-  readonly json: boolean;
-}
-
-/** Rows that a terminal lists of those whose reference answer fails. */
-const listed = 20;
-
-async function gold({ config, scorer, tasks, json }: Checks): Promise<void> {
-  const report = await checkGold(config, scorer, tasks);
-  if (report === undefined)
-    throw new UserError("no task has a reference answer to score", {
-      file: config.file,
-      code: "gold-none",
-      action: 'Name it with `answer` or `solution` of the task, e.g. `answer: "{answer}"`.',
-    });
-  printGold(report, json);
-  for (const data of evaluationFiles(config.file)) await goldOf(data, config, scorer, json);
-}
-
-/** The rows that a script of another trainer evaluates on. @param data from the script's folder */
-async function goldOf(data: string, config: RunConfig, scorer: AnswerScorer, json: boolean): Promise<void> {
-  const body = onDataset(scorer.body, data);
-  if (!existsSync(resolve(dirname(config.file), data)) || body === undefined) {
-    if (!json) print(`${data} is not checked: it is not on this machine`);
-    return;
-  }
-  const report = await checkGold(config, scorer, checkedTasks(config, body));
-  if (report !== undefined) printGold(report, json, data);
-  else if (!json) print(`${data} has no reference answer`);
-}
-
-/** @param data of evaluation */
-function printGold({ failures, ...summary }: GoldReport, json: boolean, data?: string): void {
-  if (json) {
-    for (const failure of failures) printJson({ type: "gold", ...failure });
-    printJson({
-      type: "gold-summary",
-      ...(data !== undefined && { data }),
-      ...summary,
-      failed: failures.length,
-    });
-    return;
-  }
-  for (const failure of failures.slice(0, listed)) complain(goldLine(failure));
-  if (failures.length > listed) complain(`… and ${failures.length - listed} more: --json lists them all`);
-  const ownProcess = ownProcessLine(summary);
-  if (ownProcess !== undefined) complain(ownProcess);
-  print(`${data === undefined ? "" : `${data}: `}${goldText({ failures, ...summary })}`);
-}
-
-/** @param rollouts whose answers are changed and scored as well */
-async function probe(
-  { config, scorer, tasks: all, json }: Checks,
-  rollouts: readonly RolloutRow[],
-): Promise<void> {
-  const recorded = await recordedAnswers(rollouts, scorer);
-  const report = await probeReward(config, scorer, { all, recorded });
-  const { findings: found, ...summary } = report;
-  const findings = await withReturnLines(config, scorer, found, { all, recorded });
-  if (json) {
-    for (const finding of findings) printJson({ type: "probe", ...finding });
-    printJson({ type: "probe-summary", ...summary, findings: findings.length });
-  } else {
-    for (const [first, ...others] of probeGroups(findings)) {
-      complain(probeLine(first, () => pathText(config.file)));
-      moreProbes(others).forEach(complain);
-    }
-    print(probeText(report));
-  }
-  if (findings.some(({ severity }) => severity === "error")) process.exitCode = exit.failed;
-}
-
-async function attack(config: RunConfig, scorer: AnswerScorer, options: Options): Promise<void> {
-  const { endpoint: url, model, tries, seconds } = options;
-  const json = options.json === true;
-  const { holes: found, ...summary } =
-    url === undefined
-      ? await attackReward(config, scorer, { seconds })
-      : await attackWithModel(config, scorer, {
-          url,
-          ...(model !== undefined && { model }),
-          seconds,
-          tries,
-        });
-  const holes = await placedHoles(config, scorer, found);
-  if (json)
-    for (const hole of holes)
-      printJson({ type: "attack", ...hole, examples: hole.examples.map(({ response }) => response) });
-  else
-    for (const [first, ...others] of groupedBy(holes, ({ place, pieces }) => place ?? pieces)) {
-      complain(holeLine(first));
-      moreHoles(others).forEach(complain);
-    }
-  const saved = saveTests(config.file, scorer.body, holes);
-  const file = saved === undefined || saved.added === 0 ? null : saved.file;
-  if (json) printJson({ type: "attack-summary", ...summary, holes: holes.length, file });
-  else {
-    const failure = attackFailure(summary);
-    if (failure !== undefined) complain(failure);
-    print(attackText(summary, holes.length));
-  }
-  if (!json && file !== null) print(`${pathText(file)} has a failing test of each: gradus test`);
-  if (holes.length > 0 || (summary.failed > 0 && summary.failed === summary.answers))
-    process.exitCode = exit.failed;
-}
-
-/** Those of the last step of a run, if any are named. */
-async function probedRollouts(
-  config: RunConfig,
-  { rollouts, step, store }: Options,
-): Promise<readonly RolloutRow[]> {
-  if (rollouts === undefined) return [];
-  return (await rolloutsOf(rollouts, config, { step, store, last: true })).map(({ row }) => row);
-}
-
-async function checked(config: RunConfig, options: Options): Promise<void> {
-  const json = options.json === true;
-  const scorer = new AnswerScorer(config);
-  try {
-    await scorer.prepare();
-    if (options.gold === true || options.probe === true) {
-      const checks = { config, scorer, tasks: checkedTasks(config, scorer.body), json };
-      if (options.gold === true) await gold(checks);
-      if (options.probe === true) await probe(checks, await probedRollouts(config, options));
-    }
-    if (options.attack === true) await attack(config, scorer, options);
-    for (const [term, { asked, failed, message }] of scorer.asked)
-      failedOnAll({ term, asked, failed, what: `answers: ${message}` });
-    for (const { term, reason } of scorer.skipped) complain(`${term} was left out: ${reason}`);
-  } finally {
-    await scorer.close();
   }
 }
 

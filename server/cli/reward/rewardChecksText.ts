@@ -1,7 +1,10 @@
 /** What `gradus reward --gold`, `--probe` and `--attack` print. */
 import type { AttackReport, Hole } from "../../analysis/rewardChecks/attackTasks.ts";
 import type { CheckedTask } from "../../analysis/rewardChecks/checkedTasks.ts";
+import { causeMessage, causeSeverity, type FailureCause } from "../../analysis/rewardChecks/causes.ts";
 import type { GoldFailure, GoldReport } from "../../analysis/rewardChecks/gold.ts";
+import { goldGroups, sharedMessage } from "../../analysis/rewardChecks/goldGroups.ts";
+import type { FilePlace } from "../../analysis/rewardChecks/ownFiles.ts";
 import { severities, type ProbeFinding, type ProbeReport } from "../../analysis/rewardChecks/probe.ts";
 import {
   goldMessage,
@@ -16,10 +19,9 @@ import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { pathText } from "../text/diagnostics.ts";
 import { oneLine } from "../text/terminal.ts";
 
-/** A finding of the data's own line; without lines, the row is named. */
-export function goldLine(failure: GoldFailure): string {
-  return visibleText(`${warnedAt(failure)}${goldMessage(failure)} [gold-answer]`);
-}
+/** Of the data's own line; without lines, the row is named. */
+const goldLine = (failure: GoldFailure): string =>
+  visibleText(`${warnedAt(failure)}${goldMessage(failure)} [gold-answer]`);
 
 function warnedAt({ file, line, row }: Omit<CheckedTask, "task">): string {
   const place = file === undefined ? "" : `${pathText(file)}${line === undefined ? "" : `:${line + 1}:1`}: `;
@@ -37,10 +39,37 @@ export function ownProcessLine({
   return visibleText(`${warnedAt(ownProcess.first)}${message} [own-process]`);
 }
 
+/**
+ * One line for what rows have in common, at the reward; a line for each row that fails for itself.
+ * @param rewardPlace where the reward is
+ * @param said what earlier rows have in common: it is left out
+ */
+export function goldLines(report: GoldReport, rewardPlace: string, said: Set<string>): string[] {
+  const { shared, single } = goldGroups(report);
+  const fresh = shared.filter(({ trait = "" }) => !said.has(trait));
+  for (const { trait = "" } of fresh) said.add(trait);
+  return [
+    ...fresh.map((group) =>
+      visibleText(`${rewardPlace}: warning: ${capital(sharedMessage(group, report))} [gold-answer]`),
+    ),
+    ...single.map(goldLine),
+  ];
+}
+
+/** @param termPlace as of `probeLine` */
+export const causeLine = (cause: FailureCause, termPlace: (term: string) => string): string =>
+  visibleText(
+    `${cause.place === undefined ? termPlace(cause.term) : placeText(cause.place)}: ${causeSeverity(cause)}: ${causeMessage(cause)} [reward-failure]`,
+  );
+
+export const placeText = ({ file, line }: FilePlace): string => `${pathText(file)}:${line + 1}:1`;
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** @param termPlace `file:line:column` of a term in the config, for those that are no function of one's own */
 export function probeLine(finding: ProbeFinding, termPlace: (term: string) => string): string {
   const { place, severity, probe, term, response } = finding;
-  const where = place === undefined ? termPlace(term) : `${pathText(place.file)}:${place.line + 1}:1`;
+  const where = place === undefined ? termPlace(term) : placeText(place);
   return visibleText(`${where}: ${severity}: ${probeMessage(finding)} [probe-${probe}]${quoted(response)}`);
 }
 
@@ -80,20 +109,23 @@ const some = (named: readonly string[], count: number, comma: string): string =>
   `${named.join(comma)}${count > named.length ? `${comma}… (--json lists all)` : ""}`;
 
 export function probeText({ tasks, probes, findings }: ProbeReport): string {
+  const earned = findings.filter(({ error }) => error === undefined);
   const count = (severity: ProbeFinding["severity"]): number =>
-    findings.filter((one) => one.severity === severity).length;
+    earned.filter((one) => one.severity === severity).length;
+  const failing = new Set(findings.flatMap(({ probe, error }) => (error === undefined ? [] : [probe]))).size;
   const found = severities
     .filter((severity) => count(severity) > 0)
     .map(
       (severity) =>
         `${count(severity)} ${severity}${count(severity) === 1 || severity === "info" ? "" : "s"}`,
-    );
+    )
+    .concat(failing === 0 ? [] : [`${failing} make it fail`]);
   return `${probes} kinds of answer on ${tasks} tasks: ${found.length === 0 ? "none earns what it should not" : found.join(", ")}`;
 }
 
 export const holeLine = (hole: Hole): string => {
   const { place, examples } = hole;
-  const where = place === undefined ? "" : `${pathText(place.file)}:${place.line + 1}:1: `;
+  const where = place === undefined ? "" : `${placeText(place)}: `;
   return `${where}error: ${holeMessage(hole)} [attack]${quoted(examples[0]?.response ?? "")}`;
 };
 
@@ -113,15 +145,3 @@ export const attackText = (
 /** "gets 0.26: "3 5 7=22:"". */
 const scoredWrong = ({ response, reward }: NonNullable<AttackReport["wrong"]>): string =>
   `gets ${formatNumber(reward)}: ${response === "" ? "the empty answer" : JSON.stringify(oneLine(response, 80))}`;
-
-/** undefined: the reward failed on none of the answers. */
-export const attackFailure = ({
-  answers,
-  failed,
-  failure,
-}: Omit<AttackReport, "holes">): string | undefined =>
-  failed === 0
-    ? undefined
-    : visibleText(
-        `${failed === answers ? "error" : "warning"}: ${formatCount(failed)} of ${formatCount(answers)} answers made it fail: ${failure ?? ""} [attack]`,
-      );

@@ -12,8 +12,9 @@ import type {
   rewardPin,
   rewardTest,
 } from "../../../shared/protocol/protocol.ts";
-import { shortFailure } from "../../../shared/rollouts/failureText.ts";
+import { kindOfFailure, shortFailure } from "../../../shared/rollouts/failureText.ts";
 import { labelsFileOf, readLabels } from "../../../shared/rollouts/labels.ts";
+import { groupedBy } from "../../analysis/rewardChecks/findings.ts";
 import { recordedScores } from "../../analysis/judge/ask.ts";
 import { judgeReport as reportOf } from "../../analysis/judge/report.ts";
 import { valueAt } from "../../analysis/evidence/json.ts";
@@ -119,7 +120,7 @@ async function lastRollouts(remote: Pick<RemoteStore, "call">, run: string): Pro
   return (await remote.call("rollouts", { run, step, tokens: false, limit: mostRollouts })).rollouts;
 }
 
-/** What the last run's rewards failed with, at the lines that threw; not of files that have changed since. */
+/** What the last run's rewards failed with, one for each cause, at the lines that threw; not of files that have changed since. */
 async function failuresOf(record: RunRecord): Promise<RewardFinding[]> {
   const { failures, summary, config, bundles } = record;
   const began = Date.parse(summary.startedAt) || 0;
@@ -129,18 +130,29 @@ async function failuresOf(record: RunRecord): Promise<RewardFinding[]> {
     const sha256 = bundles[term];
     same.set(term, file !== undefined && sha256 !== undefined && (await isRunsFile(file, sha256, began)));
   }
-  return failures.flatMap(({ term, message, count, first, last, file, line }): RewardFinding[] => {
-    if (file === null || line === null || same.get(term) !== true) return [];
-    const steps = first === last ? `step ${first}` : `steps ${first} to ${last}`;
-    return [
-      {
-        file,
-        line: line - 1,
-        severity: "warning",
-        check: "run",
-        term,
-        message: `\`${term}\` failed on ${plural(count, "rollout")} of the last run (${summary.name}, ${steps}): ${shortFailure(message)}`,
-      },
+  const failing = failures.filter(
+    ({ term, file, line }) => file !== null && line !== null && same.get(term) === true,
+  );
+  return groupedBy(failing, ({ term, message, file, line }) => [
+    term,
+    file,
+    line,
+    kindOfFailure(message).kind,
+  ]).map((alike): RewardFinding => {
+    const { term, message, file, line } = alike[0];
+    const [first, last] = [
+      Math.min(...alike.map((one) => one.first)),
+      Math.max(...alike.map((one) => one.last)),
     ];
+    const steps = first === last ? `step ${first}` : `steps ${first} to ${last}`;
+    const count = alike.reduce((sum, one) => sum + one.count, 0);
+    return {
+      file: file ?? "",
+      line: (line ?? 1) - 1,
+      severity: "warning",
+      check: "run",
+      term,
+      message: `\`${term}\` failed on ${plural(count, "rollout")} of the last run (${summary.name}, ${steps}): ${shortFailure(message)}`,
+    };
   });
 }

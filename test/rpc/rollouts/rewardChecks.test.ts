@@ -87,7 +87,7 @@ describe("a daemon that is asked about rewards", () => {
     writeFileSync(join(folder, "score.ts"), open);
   });
 
-  it("reports fifty wrong rows, and how many more there are", async () => {
+  it("reports what many wrong rows have in common once, at the reward, and nothing in the data", async () => {
     const text = config.replace("sums.jsonl", "many.jsonl");
     writeFileSync(
       join(folder, "many.jsonl"),
@@ -95,10 +95,23 @@ describe("a daemon that is asked about rewards", () => {
     );
     const { findings } = await check("sums.gradus.yaml", { text });
     const gold = (findings ?? []).filter(({ check: kind }) => kind === "gold");
-    assert.equal(gold.length, 51);
-    assert.deepEqual(
-      [gold.at(-1)?.line, gold.at(-1)?.message.split(":")[0]],
-      [50, "10 more reference answers do not succeed"],
+    assert.deepEqual(lines(gold), [
+      'score.ts:1 warning gold 60 of 80 reference answers do not succeed, all with thousands commas; first row 1: the reference answer "1,010" does not succeed: score 0. Let the reward read such answers, or write them otherwise in the data.',
+    ]);
+  });
+
+  it("reports a failure of one cause once, at the line that throws, whatever it failed on", async () => {
+    const unsaved = {
+      [join(folder, "score.ts")]: sound.replace(
+        "  return",
+        '  if (response !== "") throw new RangeError(`no ${response}`);\n  return',
+      ),
+    };
+    const { findings } = await check("sums.gradus.yaml", { unsaved });
+    assert.equal(findings?.length, 1, lines(findings).join("\n"));
+    assert.match(
+      lines(findings)[0]!,
+      /^score\.ts:2 warning probe `score` fails on \d+ of \d+ answers, first on row 1 of sums\.jsonl: threw RangeError: no .* Fix that line, then check again\.$/,
     );
   });
 
@@ -279,7 +292,7 @@ describe("a daemon that is asked about rewards", () => {
   });
 
   it(
-    "checks the reward of verl's launch script, with Parquet's rows at the key of the data",
+    "checks the reward of verl's launch script, with many rows of Parquet in one finding at the function",
     { skip: withoutPython },
     async () => {
       assert.deepEqual(await check("gsm/run.sh"), { findings: [], notes: [] });
@@ -299,7 +312,7 @@ describe("a daemon that is asked about rewards", () => {
       assert.equal(gold.length, 1);
       assert.match(
         gold[0]!,
-        /^gsm\/run\.sh:6 warning gold \d+ of 50 gold answers score 1 \(written .*\); \d+ do not.*: rows /,
+        /^gsm\/reward\.py:7 warning gold 9 of 50 reference answers do not succeed; first row 5: the reference answer "104" does not succeed: score 0\./,
       );
       writeFileSync(reward, text.replace("import re\n", "import absent_package as re\n"));
       const [load] = (await check("gsm/run.sh")).findings ?? [];

@@ -138,9 +138,35 @@ describe("a launch script as a config", () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /^error: ([\d,]+) of \1 answers made it fail: .*threw ValueError: no \(reward\.py:2\) \[attack\]$/m,
+      /^reward\.py:2:1: error: `score` fails on all [\d,]+ answers, first on row \d+ of train\.parquet: threw ValueError: no\. Fix that line, then check again\. \[reward-failure\]$/m,
     );
     assert.doesNotMatch(stdout, /no hole/);
+  });
+
+  it("whose reward fails on many rows for one cause gets one line, at the line that throws", async () => {
+    const folder = project("gsm", "run.sh");
+    writeFileSync(
+      join(folder, "reward.py"),
+      "def compute_score(data_source, solution_str, ground_truth, extra_info=None, **kw):\n    return float(solution_str == extra_info['solution'])\n",
+    );
+    const { code, stdout, stderr } = await gradus(["reward", "run.sh", "--gold", "--probe"], folder);
+    assert.equal(code, 1, stderr);
+    const found = stderr.split("\n").filter((line) => /\[[\w-]+\]$/.test(line));
+    assert.equal(found.length, 1, stderr);
+    assert.match(
+      found[0]!,
+      /^reward\.py:2:1: error: `score` fails on all [\d,]+ answers, first on row \d+ of train\.parquet: threw KeyError: 'solution'\. The row has data_source, prompt, .*: read one of these, or name the column `solution`\. \[reward-failure\]$/,
+    );
+    assert.match(stdout, /^0 of 50 gold answers succeed/m);
+    assert.match(stdout, /^\d+ kinds of answer on 16 tasks: \d+ make it fail$/m);
+    const json = await gradus(["reward", "run.sh", "--gold", "--json"], folder);
+    const types = json.stdout
+      .trim()
+      .split("\n")
+      .map((line) => String(JSON.parse(line).type));
+    const count = (type: string): number => types.filter((one) => one === type).length;
+    // Of the training data and of what is evaluated on.
+    assert.deepEqual([count("gold"), count("cause")], [60, 1]);
   });
 
   it("which gives something to answers that are no success is told what the best of them gets", async () => {

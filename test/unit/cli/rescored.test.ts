@@ -91,7 +91,10 @@ describe("gradus reward --rollouts", () => {
     writeFileSync(join(folder, "s.jsonl"), '{"q":"1 + 2","a":"3"}\n');
     const { code, stderr } = await gradus(["reward", "s.gradus.yaml", "--gold"], folder);
     assert.equal(code, 1);
-    assert.match(stderr, /^`score` failed on all \d+ answers: .*broken/m);
+    assert.match(
+      stderr,
+      /^score\.ts:\d+:1: error: `score` fails on all \d+ answers, first on row 1 of s\.jsonl: threw TypeError: broken\. Fix that line, then check again\. \[reward-failure\]\n$/,
+    );
   });
 
   it("prints the rollouts that changed most, and with --all every one", async () => {

@@ -155,14 +155,10 @@ describe("what the editor offers, pressed where it is offered", function () {
         ? offered(["explorer/context"], { ...around(), explorerResourceIsFolder: true })
         : [])
         await press(offer, "a folder", uri, [uri]);
-      return until(
-        () => {
-          const run = theirs();
-          return run !== undefined && run.archived !== true && run.pinned !== true && rowNode(run);
-        },
-        "the imported run",
-        60_000,
-      );
+      return until(() => {
+        const run = theirs();
+        return run !== undefined && run.archived !== true && run.pinned !== true && rowNode(run);
+      }, "the imported run");
     };
     await pressRow("imported", reach);
   });

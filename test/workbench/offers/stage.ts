@@ -109,7 +109,7 @@ export class Stage {
 
   async endLive(): Promise<void> {
     for (const { id } of this.api.stores.live) await vscode.commands.executeCommand("gradus.run.stopNow", id);
-    await until(() => this.api.stores.runs.every(({ status }) => !isLive(status)), "the runs to end", 30_000);
+    await until(() => this.api.stores.runs.every(({ status }) => !isLive(status)), "the runs to end");
   }
 
   #wait(id: string, holds: (run: RunSummary) => boolean, what: string): Promise<RunSummary> {
@@ -120,6 +120,6 @@ export class Stage {
   }
 
   #until<T>(look: () => T | undefined | false, what: string): Promise<T> {
-    return until(look, what, 60_000) as Promise<T>;
+    return until(look, what) as Promise<T>;
   }
 }

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { AnswerScorer } from "../../../../server/analysis/rewardChecks/answers.ts";
 import { attackReward } from "../../../../server/analysis/rewardChecks/attack.ts";
+import { checkedTasks } from "../../../../server/analysis/rewardChecks/checkedTasks.ts";
 import { checkGold, type GoldReport } from "../../../../server/analysis/rewardChecks/gold.ts";
 import { probeReward, type ProbeFinding } from "../../../../server/analysis/rewardChecks/probe.ts";
 import { traitsOf } from "../../../../server/analysis/rewardChecks/traits.ts";
@@ -49,15 +50,53 @@ async function withScorer<Found>(
   }
 }
 
-const goldOf = async (config: RunConfig): Promise<GoldReport> => {
+const goldOf = async (config: RunConfig): Promise<Omit<GoldReport, "passing">> => {
   const report = await withScorer(config, (scorer) => checkGold(config, scorer));
   assert.ok(report);
-  return report;
+  const { passing, ...rest } = report;
+  assert.equal(passing.length, rest.passed);
+  return rest;
 };
 const findingsOf = async (reward: string): Promise<readonly ProbeFinding[]> => {
   const config = configWith(reward);
   return (await withScorer(config, (scorer) => probeReward(config, scorer))).findings;
 };
+
+test("failures are counted by cause: the error's name and the line that threw", async () => {
+  const folder = temporary();
+  const file = join(folder, "score.ts");
+  writeFileSync(
+    file,
+    [
+      "export function score({ response }: { response: string }): number {",
+      "  const last = Number(/\\d$/.exec(response)?.[0]);",
+      "  if (last > 5) throw new RangeError(`too much: ${last}`);",
+      "  if (last > 1) throw new TypeError(`${last}`);",
+      "  if (last === 1) throw new RangeError(`odd: ${last}`);",
+      "  return 1;",
+      "}",
+      "",
+    ].join("\n"),
+  );
+  const config = configWith(file);
+  await withScorer(config, async (scorer) => {
+    const tasks = checkedTasks(config, scorer.body);
+    scorer.causes.know(tasks);
+    const answers = tasks.slice(0, 20).map(({ task }, i) => ({ task, response: `${i % 10}` }));
+    await scorer.score(answers);
+    assert.deepEqual(
+      scorer.causes
+        .fresh()
+        .map(({ what, failed, asked, first, place }) => [what, failed, asked, first, place?.line]),
+      [
+        ["threw RangeError: too much: 6", 8, 20, "row 7 of sums.jsonl", 2],
+        ["threw TypeError: 2", 8, 20, "row 3 of sums.jsonl", 3],
+        ["threw RangeError: odd: 1", 2, 20, "row 2 of sums.jsonl", 4],
+      ],
+    );
+    assert.deepEqual([scorer.causes.fresh(), scorer.causes.broken], [[], []]);
+  });
+});
 
 /** Each reward, and the probes that must find its hole. */
 const planted: Readonly<Record<string, readonly string[]>> = {
