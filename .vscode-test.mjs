@@ -29,6 +29,7 @@ export const suites = [
   suite("seen", single),
   suite("multiroot", "test/fixtures/workbench/multi.code-workspace"),
   suite("offers", single),
+  suite("menus", single),
   suite("trainer", "test/fixtures/workbench/trainer"),
   suite("project", "test/fixtures/projects/gsm"),
   suite("empty", undefined),

@@ -122,7 +122,7 @@ function insideOf({ manifest, sources, modules, imported, holdsCompiled }, probl
     });
   if (holdsCompiled && compiled[name]?.version !== version)
     problems.push(
-      `${name} ${version} has compiled parts that nobody has looked into: list what is in them in compiled of scripts/package/works.mjs.`,
+      `${name} ${version} has compiled parts that are not listed: list what is in them in compiled of scripts/package/works.mjs.`,
     );
   for (const work of compiled[name]?.works ?? []) works.push({ ...work, version: "", texts: textsOf(work) });
   return works.map((work) => workOf({ ...work, within: name }, problems));

@@ -40,7 +40,7 @@ const emscripten = [
 
 /**
  * What packages with compiled parts (WebAssembly, archives) hold of others. `version`: the one that was looked into;
- * packaging stops at any other until somebody has looked again.
+ * the build stops at any other until it is looked into again.
  */
 export const compiled = {
   pyodide: {

@@ -2,11 +2,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
-import type { Api } from "../../../extension/extension.ts";
-import type { RunSummary } from "../../../shared/protocol/protocol.ts";
-import { isLive } from "../../../shared/protocol/runStatus.ts";
-import { readWorker } from "../../../shared/run/lease.ts";
-import { until } from "../support.ts";
+import type { Api } from "../../extension/extension.ts";
+import type { RunSummary } from "../../shared/protocol/protocol.ts";
+import { isLive } from "../../shared/protocol/runStatus.ts";
+import { readWorker } from "../../shared/run/lease.ts";
+import { until } from "./support.ts";
 
 /** Ends after a second, with rollouts, evaluations and checkpoints. */
 const short = `name: short
