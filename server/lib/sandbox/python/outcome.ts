@@ -1,6 +1,7 @@
 /** What came of a Python program. It may have written on the harness's descriptor itself: nothing of that is taken on trust. */
 import { z } from "zod";
 import { mostOutput, type SandboxFailure, type SandboxProgram, type SandboxResult } from "../sandbox.ts";
+import { jsonSaid } from "../jsonSaid.ts";
 import type { PythonRan } from "../messages.ts";
 
 export const pythonRan = z.object({
@@ -53,7 +54,7 @@ export function pythonOutcome(ran: PythonRan, program: SandboxProgram): SandboxR
 
 function heardOf({ said, fault }: PythonRan, { code, lines, value }: SandboxProgram): Heard {
   if (said === "") return { kind: "silent" };
-  const read = saidSchema.safeParse(parsed(said));
+  const read = saidSchema.safeParse(jsonSaid(said));
   // The harness tells as its last deed: who leaves after it was told has told it.
   if (!read.success || fault !== "") return { kind: "false" };
   const { lines: ranLines, missed, value: given } = read.data;
@@ -62,15 +63,6 @@ function heardOf({ said, fault }: PythonRan, { code, lines, value }: SandboxProg
     list === undefined || (lines === true && list.every((one) => one <= last));
   const isAsked = isOf(ranLines) && isOf(missed) && (given === undefined || value === true);
   return isAsked ? { kind: "said", said: read.data } : { kind: "false" };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 function failureOf(

@@ -1,5 +1,6 @@
 /** Test code is run by a judge: what a program returns is compared where the program never was. */
 import { z } from "zod";
+import { jsonSaid } from "../../../lib/sandbox/jsonSaid.ts";
 import type { SandboxFailure, SandboxProgram, SandboxResult } from "../../../lib/sandbox/sandbox.ts";
 import { toldBy } from "./driver.ts";
 import { exchange, type Judged, type Sandboxes } from "./exchange.ts";
@@ -52,7 +53,7 @@ const told = z.tuple([z.literal("no"), z.string(), z.string(), z.unknown(), z.in
 /** The judge's failure; where it is an error of the program, with the program's line. */
 function failureOf(failure: SandboxFailure, error: string | undefined): SandboxFailure {
   const { line: _ofTheTest, ...rest } = failure;
-  const said = error === undefined ? undefined : told.safeParse(JSON.parse(error)).data;
+  const said = error === undefined ? undefined : told.safeParse(jsonSaid(error)).data;
   const [, , message, , line] = said ?? [];
   const isTheirs = message !== undefined && line != null && failure.message.includes(message);
   return isTheirs ? { ...rest, line } : rest;

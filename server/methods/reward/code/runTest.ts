@@ -1,6 +1,7 @@
 /** One test of one program. */
 import { randomUUID } from "node:crypto";
 import type { Json } from "../../../../shared/lib/json.ts";
+import { jsonSaid } from "../../../lib/sandbox/jsonSaid.ts";
 import type { SandboxFailure, SandboxProgram, SandboxResult } from "../../../lib/sandbox/sandbox.ts";
 import { asserted } from "./asserted.ts";
 import { samePrinted, sameReturned } from "./compare.ts";
@@ -110,18 +111,8 @@ function reasonOf(test: UnitTest, { stdout, failure }: SandboxResult, word: stri
   const told = toldBy(stdout, word);
   if (told === undefined) return "left before its test";
   if (test.kind === "asserted") return undefined;
-  const value = valueOf(told);
+  const value = jsonSaid(told);
   return value !== undefined && sameReturned(value, test.expected)
     ? undefined
     : `returned ${short(told)}, expected ${quoted(test.expected)}`;
-}
-
-/** undefined: no JSON, as NaN is none. */
-function valueOf(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openSandbox } from "../../../../server/lib/sandbox/openSandbox.ts";
 import type { SandboxLanguage } from "../../../../server/lib/sandbox/sandbox.ts";
-import { ownProcessReason } from "../../../../server/methods/reward/code/ownProcess.ts";
+import { criterionText } from "../../../../shared/rollouts/criteria.ts";
+import { markedText, ownProcessReason } from "../../../../server/methods/reward/code/ownProcess.ts";
 import { runTest, type Tested } from "../../../../server/methods/reward/code/runTest.ts";
 import { sandboxProcess } from "../../../support/sandboxProcess.ts";
 import { attempts } from "../../sandbox/attempts/fakes.ts";
@@ -178,6 +179,17 @@ test("what the text of a test shows is what its judge finds", async () => {
       `${tests}\n${one.reason}`,
     );
   }
+});
+
+test("documents and the panel say of a test that the program's own process graded it", () => {
+  const one = {
+    name: "test 1",
+    text: markedText("assert f(g)", "gives `f` a function of its own"),
+    points: 1,
+    met: 1,
+  };
+  assert.equal(criterionText(one), "✓ +1  test 1 (graded by the program's own process)");
+  assert.equal(criterionText({ ...one, text: "assert f(1)" }), "✓ +1  test 1");
 });
 
 test("what a program returns is no reason to be graded by its own process", async () => {
