@@ -17,6 +17,7 @@ import {
   type MapNode,
   type SourceNode,
 } from "./text/node.ts";
+import { firstPlaces } from "./text/placesIn.ts";
 import type { Fields, Shape } from "../core/blocks/field.ts";
 import { isSchema, keysOf, kindOf, unwrapped } from "./check/values.ts";
 
@@ -179,11 +180,11 @@ function mergeNamed(
   path: string,
 ): ListNode {
   const names = base.items.map((item) => nameOf(item, shape.what));
+  const places = firstPlaces(names);
   const items: (SourceNode | undefined)[] = [...base.items];
   for (const [name, entry] of over.entries) {
-    let index = names.indexOf(name);
+    let index = places.get(name) ?? -1;
     if (index < 0 && /^\d+$/.test(name) && Number(name) < items.length) index = Number(name);
-    const known = names.filter((known) => known !== undefined);
     const added = index < 0 && shape.what === "task" ? newTask(name, entry) : undefined;
     if (added !== undefined) items.push(added);
     else if (index < 0)
@@ -191,7 +192,7 @@ function mergeNamed(
         message: `there is no ${shape.what} named \`${name}\``,
         entry,
         path: join(path, name),
-        allowed: known,
+        allowed: names.filter((known) => known !== undefined),
         name,
       });
     else

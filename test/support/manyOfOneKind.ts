@@ -29,5 +29,6 @@ export const many: Readonly<Record<string, (count: number) => string>> = {
     `${tasks}${reward}stages:\n${list(n, (i) => `  - { name: s${i}, steps: 10, zz: 1 }`)}`,
   "unknown keys of a stage": (n) =>
     `${tasks}${reward}stages:\n  - name: s\n    steps: 10\n${list(n, (i) => `    zz_${i}: 1`)}`,
+  models: (n) => `${tasks}${reward}models:\n${list(n, (i) => `  m${i}: { base: tiny }`)}`,
   "one key again and again": (n) => tasks + reward + list(n, () => "seed: 1"),
 };

@@ -3,9 +3,9 @@ import { segments } from "../address.ts";
 import type { Position, Range } from "../../lib/lines.ts";
 import type { Fix, TextEdit } from "../check/diagnostic.ts";
 import { before, touch } from "./textEdits.ts";
-import { nameOf } from "../check/method.ts";
 import { perObject } from "../../lib/perObject.ts";
 import { isNull, textOf, type ListNode, type MapEntry, type MapNode, type SourceNode } from "./node.ts";
+import { itemNamed, placesIn } from "./placesIn.ts";
 
 /** Where a value is that `--set` addresses so. */
 export const pathOf = (address: string): Path =>
@@ -192,7 +192,7 @@ export class SourceEdits {
     const entry = parent.entries.get(String(last));
     if (entry === undefined || !isInside(entry.key.range, parent.origin.range)) return undefined;
     const entries = own(parent);
-    const index = entries.indexOf(entry);
+    const index = placesIn(entries).get(entry) ?? -1;
     const span = (at: number): Range | undefined => {
       const one = entries[at];
       return one && { start: one.key.range.start, end: endOf(one.key.range, one.value) };
@@ -204,7 +204,7 @@ export class SourceEdits {
     const item = step(list, which);
     if (item === undefined) return undefined;
     if (this.isFlow(list)) {
-      const index = typeof which === "number" ? which : list.items.indexOf(item);
+      const index = typeof which === "number" ? which : (placesIn(list.items).get(item) ?? -1);
       return flowRemoval(list, (at) => list.items[at]?.origin.range, index);
     }
     const { line, character } = item.origin.range.start;
@@ -246,16 +246,8 @@ function step(node: SourceNode, key: string | number): SourceNode | undefined {
   if (node.kind === "map") return node.entries.get(String(key))?.value;
   if (node.kind !== "list") return undefined;
   if (typeof key === "number") return node.items[key];
-  return itemsByName(node).get(key);
+  return itemNamed(node, key);
 }
-
-/** The first item of each name: a list may have thousands, and each a diagnostic with a fix. */
-const itemsByName = perObject(({ items }: ListNode): ReadonlyMap<string | undefined, SourceNode> => {
-  const pairs = items.flatMap((item) =>
-    (["task", "stage"] as const).map((kind) => [nameOf(item, kind), item] as const),
-  );
-  return new Map(pairs.reverse());
-});
 
 /** `a: { b: value }` for the path a, b. */
 const nested = (path: Path, value: string): string =>
