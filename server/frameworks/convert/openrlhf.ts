@@ -144,7 +144,9 @@ function remoteServers(url: string | undefined): string[] {
 const noSuchReward = "this version has no reward models or agents of OpenRLHF";
 
 function rewards(settings: Settings, draft: ConfigDraft): void {
-  const url = settings.text("reward.remote_url");
+  // An agent wins over a remote reward, and both over a reward model.
+  const byAgent = settings.text("train.agent_func_path") !== undefined;
+  const url = byAgent ? undefined : settings.text("reward.remote_url");
   const file = url !== undefined && /\.py$/.test(url) ? url : undefined;
   const servers = file === undefined ? remoteServers(url) : [];
   const use = file === undefined ? "exact_match" : pythonUse(settings.file, file, "reward_func");

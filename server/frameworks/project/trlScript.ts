@@ -52,6 +52,10 @@ export function readTrlScript(
 
 /** What takes data from files or from the Hub. */
 const loaders = ["load_dataset", "from_parquet", "from_json", "load_from_disk"] as const;
+/** Methods of a dataset after which its rows, or their columns, are others; and what makes a dataset of rows in memory. */
+const rowMethods =
+  /^(map|filter|select|take|skip|shard|(rename|remove|select)_columns?|add_column|add_item|(set|with)_transform|from_(list|dict|generator|pandas))$/;
+
 /** Formats that `load_dataset` reads from `data_files`. */
 const formats: readonly Json[] = ["parquet", "json", "csv", "arrow", "text"];
 
@@ -82,6 +86,7 @@ class ScriptReader {
     this.model();
     this.adapter();
     this.data();
+    this.template();
     const listed = this.given.get("reward_funcs");
     return {
       settings: this.settings,
@@ -148,17 +153,46 @@ class ScriptReader {
     const split = this.known(load.keywords.find(({ name }) => name === "split")?.value);
     if (typeof split === "string" && split.includes("["))
       partly(`the script takes \`${split}\` of the data, and Gradus reads all of it`);
-    const changes = this.tokens.find(
-      ({ text }, i) =>
-        /^(map|filter|rename_columns?)$/.test(text) &&
-        this.tokens[i - 1]?.text === "." &&
-        this.tokens[i + 1]?.text === "(",
-    );
+    const changes = this.changesOf(at);
     if (changes === undefined) return;
-    this.rowsChangedBy = `.${changes.text}`;
-    partly(
-      `the script changes the rows (\`.${changes.text}\`) before it trains; Gradus reads the file as it is`,
+    this.rowsChangedBy = changes;
+    partly(`the script changes the rows (\`${changes}\`) before it trains; Gradus reads the file as it is`);
+  }
+
+  /** What makes other rows of those that are loaded: a function of the script's own, or a method of the dataset. */
+  private changesOf(at: PythonExpression): string | undefined {
+    const maker = at.kind === "call" ? at.callee : this.makerOf(at.kind === "name" ? at.name : "");
+    if (maker !== undefined && /^\w+$/.test(maker) && !/^(load_|from_)/.test(maker)) return maker;
+    const method = this.tokens.find(
+      ({ text }, i) =>
+        rowMethods.test(text) && this.tokens[i - 1]?.text === "." && this.tokens[i + 1]?.text === "(",
     );
+    return method === undefined ? undefined : `.${method.text}`;
+  }
+
+  /** The function of the script's own that a name was assigned last: `data = prepare(data)`. */
+  private makerOf(name: string): string | undefined {
+    const at = this.tokens.findLastIndex(
+      ({ kind }, i) =>
+        kind === "line" &&
+        this.tokens[i + 1]?.text === name &&
+        this.tokens[i + 2]?.text === "=" &&
+        this.tokens[i + 4]?.text === "(",
+    );
+    return at < 0 ? undefined : this.tokens[at + 3]?.text;
+  }
+
+  /** The reward gets the same rows, and the policy reads them otherwise. */
+  private template(): void {
+    const set = this.tokens.find(
+      ({ text }, i) =>
+        text === "chat_template" && this.tokens[i - 1]?.text === "." && this.tokens[i + 1]?.text === "=",
+    );
+    if (set !== undefined)
+      this.partly.push({
+        key: "processing_class",
+        reason: "the script sets a chat template, and Gradus writes prompts with the model's own",
+      });
   }
 
   /** The call that the data comes from: the one that the argument's name is assigned, else the only one of the script. */

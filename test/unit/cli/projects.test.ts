@@ -92,6 +92,21 @@ describe("a launch script as a config", () => {
     assert.deepEqual([code, stderr], [0, ""], stdout);
   });
 
+  it("whose rows the script changes are not scored: one line says so in place of a failure a row", async () => {
+    const folder = project("trl", "train.py", (text) =>
+      text.replace(/^(trainer = )/m, 'train_dataset = train_dataset.remove_columns(["solution"])\n$1'),
+    );
+    for (const check of ["--gold", "--attack"]) {
+      const { code, stdout, stderr } = await gradus(["reward", "train.py", check], folder);
+      assert.deepEqual([code, stdout], [1, ""]);
+      assert.match(
+        stderr,
+        /^train\.py: The reward was not tried: the script changes its rows \(`\.remove_columns`\)/m,
+      );
+      assert.doesNotMatch(stderr, /\[[\w-]+\]$/m);
+    }
+  });
+
   it("whose reward is a placeholder is not tried: another one trains", async () => {
     const folder = project(
       "gsm",

@@ -27,6 +27,7 @@ import { temperature } from "./temperature.ts";
 import { tensorParallel } from "./tensorParallel.ts";
 import { trainBatch } from "./batch/trainBatch.ts";
 import { trainRemainder } from "./batch/trainRemainder.ts";
+import { unread } from "./unread.ts";
 import { visionModel } from "./visionModel.ts";
 
 export const openrlhfRules: readonly FrameworkRule[] = [
@@ -35,5 +36,5 @@ export const openrlhfRules: readonly FrameworkRule[] = [
   ...[trainBatch, tensorParallel, dualClip, correction, queueSize, promptMixture],
   ...[agentFile, rewardFile, lengthPenalty],
   ...[trainRemainder, promptBudget, fewSamples, labelKey, staleness, temperature],
-  ...[evaluationData, missingData, learningRate],
+  ...[evaluationData, missingData, learningRate, unread],
 ];

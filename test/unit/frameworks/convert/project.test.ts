@@ -162,6 +162,48 @@ describe("a verl project", () => {
 });
 
 describe("a TRL script", () => {
+  it("whose rows are not those of its file says which call changes them", () => {
+    const changedBy = (...lines: string[]): string | undefined => {
+      const text = [
+        "from datasets import Dataset, load_dataset",
+        "from trl import GRPOConfig, GRPOTrainer",
+        "def right(completions, **kwargs): return [0.0 for _ in completions]",
+        'data = load_dataset("json", data_files="rows.jsonl", split="train")',
+        ...lines,
+        'GRPOTrainer(model="m", reward_funcs=right, args=GRPOConfig(max_steps=2), train_dataset=data)',
+        "",
+      ].join("\n");
+      const file = laid("train.py", text, { "rows.jsonl": '{"prompt":"p","answer":"a"}\n' });
+      return convert(file, text).rowsChangedBy;
+    };
+    assert.equal(changedBy(), undefined);
+    assert.equal(changedBy('data = data.shuffle(seed=1).with_format("torch")'), undefined);
+    const template = "[{'role': 'user', 'content': row['prompt']}]";
+    const cases = {
+      ".map": `data = data.map(lambda row: {"prompt": tokenizer.apply_chat_template(${template}, tokenize=False)})`,
+      ".remove_columns": 'data = data.remove_columns(["answer"])',
+      ".select": "data = data.select(range(64))",
+      ".filter": 'data = data.filter(lambda row: len(row["prompt"]) < 99)',
+      ".set_transform": "data.set_transform(lambda row: row)",
+      ".from_list": 'data = Dataset.from_list([{"prompt": row["prompt"]} for row in data])',
+      prepare: "data = prepare(data)",
+    };
+    for (const [call, line] of Object.entries(cases)) assert.equal(changedBy(line), call, line);
+  });
+
+  it("that sets a chat template says that the prompts are written otherwise, and keeps its rows", () => {
+    const text = readFileSync(join(projects, "trl", "train.py"), "utf8");
+    const { unmapped, rowsChangedBy } = convert(
+      join(projects, "trl", "train.py"),
+      `${text}\ntokenizer.chat_template = "{{ messages }}"\n`,
+    );
+    assert.match(
+      unmapped.find(({ key }) => key === "processing_class")?.reason ?? "",
+      /^the script sets a chat template/,
+    );
+    assert.equal(rowsChangedBy, undefined);
+  });
+
   it("keeps its rewards with their weights; one of TRL's own is the term that scores the same", () => {
     const { tree, reasons } = made(join(projects, "trl", "train.py"));
     assert.deepEqual(tree["reward"]!["terms"], {
