@@ -118,7 +118,7 @@ async function goldOf(data: string, checks: Checks): Promise<void> {
 
 /** @param data of evaluation */
 function printGold(checks: Checks, report: GoldReport, data?: string): void {
-  const { failures, passing, ...summary } = report;
+  const { failures, passing: _passing, ...summary } = report;
   if (checks.json) {
     for (const failure of failures) printJson({ type: "gold", ...failure });
     sayCauses(checks);
