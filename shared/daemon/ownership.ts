@@ -23,24 +23,22 @@ function isOwn({ uid }: Stats): boolean {
   return uid === user || uid === 0 || (user === 0 && String(uid) === process.env["SUDO_UID"]);
 }
 
-/** @param what e.g. "store" @throws UserError where another user owns it, or all may write to it */
+/**
+ * Modes are not asked: a drive that knows none shows every file as everybody's (WSL's /mnt/c, a mounted volume).
+ * @param what e.g. "store" @throws UserError where another user owns it
+ */
 export function refuseOthers(path: string, what: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (process.platform === "win32" || found === undefined || isSafe(path)) return;
-  const named = `, or name it, if you trust all who can write there: ${variable}=${copiedWord(path)}`;
-  const refuse = (why: string, action: string): never => {
-    throw new UserError(`The ${what} ${path} ${why}, so what is in it may be planted`, {
+  const foreign = [found, lstatSync(path)].find((one) => !isOwn(one));
+  if (foreign === undefined) return;
+  const [user, word] = [process.getuid?.(), copiedWord(path)];
+  throw new UserError(
+    `The ${what} ${path} belongs to another user (uid ${foreign.uid}; yours is ${user}), so what is in it may be planted`,
+    {
       file: path,
       code: "foreign-owner",
-      action: `${action}${named}`,
-    });
-  };
-  const foreign = [found, lstatSync(path)].find((one) => !isOwn(one));
-  if (foreign !== undefined)
-    refuse(
-      `belongs to another user (uid ${foreign.uid}; yours is ${process.getuid?.()})`,
-      `Make it yours (chown -R ${process.getuid?.()} ${copiedWord(path)})`,
-    );
-  if ((found.mode & 0o002) !== 0)
-    refuse("can be written by every user", `Close it (chmod o-w ${copiedWord(path)})`);
+      action: `Make it yours (chown -R ${user} ${word}), or name it, if you trust that user: ${variable}=${word}`,
+    },
+  );
 }
