@@ -77,6 +77,7 @@ describe("mends", () => {
       // A person saves the model again, or chooses another; what would fit is in the message.
       "model-content",
       "model-memory",
+      "own-process-tests",
       // What is wrong is in the data, or a longer prompt costs memory.
       "prompt-length",
       "repeated-prompt",
