@@ -121,7 +121,7 @@ async function startAndFollow(
 
 /** TensorFlow says things of itself on stderr; nothing of it is loaded for a site. */
 const isQuiet = ({ dryRun, endpoint, site }: Options): boolean =>
-  dryRun === true && endpoint === undefined && site === undefined;
+  dryRun === true && endpoint === undefined && (site ?? "here") === "here";
 
 /** By the trainer that the config names: here where no site is named. */
 async function runElsewhere(config: RunConfig, store: string, options: Options): Promise<void> {
@@ -174,7 +174,7 @@ export const command: Command = {
         const store = storeOf(options.store, file);
         const plan = planOf(config, options);
         if (plan !== undefined && options.dryRun === true) return dryRunSweep(plan, options.json);
-        if (options.site !== undefined || config.engine.use !== "embedded")
+        if ((options.site ?? "here") !== "here" || config.engine.use !== "embedded")
           return runElsewhere(config, store, options);
         if (options.dryRun === true) return takeStep(config, options.json);
         await loaded(config);

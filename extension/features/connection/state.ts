@@ -118,7 +118,9 @@ export class ConnectionMachine<S extends Session> {
     const action =
       error instanceof UserError && error.detail.action !== undefined ? ` ${error.detail.action}` : "";
     const remedies = code === undefined ? undefined : final[code];
-    if (attempt > 0 && attempt < mostTries && remedies === undefined)
+    // A daemon that is about to end may still greet: the socket then closes while the window introduces itself.
+    const isLost = !(error instanceof UserError);
+    if ((attempt > 0 || isLost) && attempt < mostTries && remedies === undefined)
       return this.#retry(attempt + 1, messageOf(error));
     this.#enter({
       state: "failed",

@@ -32,7 +32,11 @@ export async function pickSite(config: Uri): Promise<string | undefined> {
       description: workspace.asRelativePath(uri),
       site: uri.fsPath,
     })),
-    { label: "$(vm) this machine", description: "by the trainer that the config names", site: "here" },
+    {
+      label: "$(vm) this machine",
+      description: "by the trainer that the config names, or by Gradus",
+      site: "here",
+    },
     { label: "$(remote) a host of ssh…", description: "as `ssh` knows it", site: undefined },
   ];
   const title = "Start Run on Site";

@@ -56,9 +56,10 @@ export function readyToRun({ file, set, steps, seed, site }: ParamsOf<typeof run
   );
 }
 
-/** @throws UserError where a site is named, and the engine of Gradus trains */
+/** @throws UserError where another machine is named, and the engine of Gradus trains */
 function placeOf(config: RunConfig, site: ParamsOf<typeof runsStart>["site"]): Admitted["place"] {
-  if (site === undefined && config.engine.use === "embedded") return undefined;
+  const isHere = site === undefined || site.name === "here";
+  if (isHere && config.engine.use === "embedded") return undefined;
   const engine = engineOf(config);
   const { reference, config: found, shell } = siteOf(site?.name ?? "here", dirname(config.file));
   shell.close();

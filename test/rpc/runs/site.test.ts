@@ -16,6 +16,8 @@ import {
   runsStart,
   type RunDetail,
 } from "../../../shared/protocol/protocol.ts";
+import { isLive } from "../../../shared/protocol/runStatus.ts";
+import { readRunFile } from "../../../server/store/files.ts";
 import { isRunning } from "../../../shared/daemon/process.ts";
 import { lastMeasured } from "../../../server/cli/sites/expectedCost.ts";
 import { farConfig, standInTrainer } from "../../support/standInTrainer.ts";
@@ -162,4 +164,12 @@ describe("a run on a site", () => {
       ask(connection, runsStart, { file: box.file, site: { name: "lab" }, set: ["engine.use=embedded"] }),
       /trains in the engine of Gradus/,
     ));
+
+  it("is this machine for the engine of Gradus where it is `here`", async () => {
+    const set = ["engine.use=embedded"];
+    const { run, folder } = await ask(connection, runsStart, { file: box.file, site: { name: "here" }, set });
+    assert.equal(readRunFile(folder)?.site, undefined);
+    await ask(connection, runsControl, { run, action: "stop", now: true });
+    await reach(run, ({ status }) => !isLive(status));
+  });
 });

@@ -78,6 +78,17 @@ test("a lost connection is sought again, longer each time, and found", async () 
   assert.equal(machine.session, sessions[1]);
 });
 
+test("a daemon that ends while the window introduces itself is sought again", async () => {
+  const { machine, states, clock } = rig((shaking, nth) => {
+    shaking();
+    if (nth === 1) return Promise.reject(Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
+    return Promise.resolve(new FakeSession());
+  });
+  await machine.start();
+  await clock.pass();
+  assert.deepEqual(states, ["starting", "handshaking", "reconnecting", "ready"]);
+});
+
 test("what trying again cannot fix fails at once and says what does", async () => {
   const { machine, clock } = rig(() =>
     Promise.reject(new UserError("Compute is not set up.", { code: "set-up", action: "Set it up." })),
