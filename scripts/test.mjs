@@ -48,7 +48,8 @@ async function rowsOf({ checks, tiers, long: runsLong }, record, again) {
   const node = record.node.path;
   const rows = checks.map((check) => row(check.name, { jobs: [checkJob(check, node)] }));
   for (const tier of tiers) rows.push(row(tier.name, await tierJobs(tier, node, record.tests ?? {})));
-  if (runsLong) rows.push(row(long.name, await longJobs(new Passed(sourcesNow(), { again }), node)));
+  if (runsLong)
+    rows.push(row(long.name, await longJobs(new Passed(sourcesNow(), { again }), node, record.tests)));
   return rows;
 }
 

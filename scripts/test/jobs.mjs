@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildNodeTests, buildWorkbenchTests, filesOf, joined, together } from "../testFiles.mjs";
 import { runProgram } from "./runner.mjs";
-import { bin, long } from "./tiers.mjs";
+import { bin, long, longSuites } from "./tiers.mjs";
 
 /** Tests that try a part of what there is, and all of it in the tier `long` (test/support/thorough.ts). */
 const thoroughFiles = () =>
@@ -68,29 +68,31 @@ const fileJob = (tier, file, built, node, { more = {}, ends = Infinity } = {}) =
   },
 });
 
-const suiteJob = (tier, label, node) => ({
+/** `more`, `ends`: as of `fileJob`. */
+const suiteJob = (tier, label, node, { more = {}, ends = Infinity } = {}) => ({
   tier: tier.name,
   name: `workbench ${label}`,
   waits: true,
-  run: async (env) =>
-    outcome(
-      await runProgram(node, [bin("@vscode/test-cli", "out/bin.mjs"), "--label", label], {
-        env,
-        limit: tier.file,
-        style: "mocha",
-        quiet: true,
-      }),
-      tier.file,
-    ),
+  run: async (env) => {
+    const limit = Math.max(1, Math.min(tier.file, Math.floor((ends - Date.now()) / 1000)));
+    const words = [bin("@vscode/test-cli", "out/bin.mjs"), "--label", label];
+    const options = { env: { ...env, ...more }, limit, style: "mocha", quiet: true };
+    return outcome(await runProgram(node, words, options), limit);
+  },
 });
 
-async function workbenchJobs(tier, node) {
+/** Those of the tier `long`, or the others. */
+async function workbenchLabels(areLong) {
   await buildWorkbenchTests();
   const { suites } = await import("../../.vscode-test.mjs");
   return suites
-    .filter(({ label }) => existsSync(join("out", "test", "workbench", label)))
-    .map(({ label }) => suiteJob(tier, label, node));
+    .map(({ label }) => label)
+    .filter((label) => longSuites.includes(label) === areLong)
+    .filter((label) => existsSync(join("out", "test", "workbench", label)));
 }
+
+const workbenchJobs = async (tier, node) =>
+  (await workbenchLabels(false)).map((label) => suiteJob(tier, label, node));
 
 /** A tier's jobs; without any, `notes` says why. */
 export async function tierJobs(tier, node, available) {
@@ -114,13 +116,20 @@ export async function tierJobs(tier, node, available) {
   return { jobs, skipped: 0, notes: [] };
 }
 
-/** Jobs of the tier `long` that have not passed for these sources. `passed` remembers each that does. */
-export async function longJobs(passed, node) {
+/**
+ * Jobs of the tier `long` that have not passed for these sources. `passed` remembers each that does.
+ * @param available what set-up has found
+ */
+export async function longJobs(passed, node, available) {
   const files = longFiles();
   const built = await buildNodeTests(files);
   const ends = Date.now() + long.limit * 1000;
   const more = { GRADUS_THOROUGH: "1" };
-  const jobs = files.map((file, index) => fileJob(long, file, built[index], node, { more, ends }));
+  const labels = available.workbench.skip === undefined ? await workbenchLabels(true) : [];
+  const jobs = [
+    ...files.map((file, index) => fileJob(long, file, built[index], node, { more, ends })),
+    ...labels.map((label) => suiteJob(long, label, node, { more, ends })),
+  ];
   const open = jobs.filter(({ name }) => !passed.has(name));
   return {
     jobs: open.map((job) => ({
@@ -132,8 +141,11 @@ export async function longJobs(passed, node) {
       },
     })),
     skipped: jobs.length - open.length,
-    notes: jobs
-      .filter((job) => !open.includes(job))
-      .map(({ name }) => `skipped: ${name} passed for these sources; --again runs it once more`),
+    notes: [
+      ...(available.workbench.skip === undefined ? [] : [`skipped: ${available.workbench.skip}`]),
+      ...jobs
+        .filter((job) => !open.includes(job))
+        .map(({ name }) => `skipped: ${name} passed for these sources; --again runs it once more`),
+    ],
   };
 }

@@ -39,5 +39,8 @@ export const tiers = [
   { name: "unit", file: 600, together: 10 },
 ];
 
+/** Suites of the workbench that take minutes, and run in the tier `long`: each offered command is pressed where it is offered. */
+export const longSuites = ["offers", "menus"];
+
 /** What takes minutes: runs only where it is named, within `limit` seconds in all. */
 export const long = { name: "long", file: 2700, limit: 2700 };

@@ -54,7 +54,7 @@ describe("docs/trust.md", () => {
   });
 });
 
-describe("a folder from elsewhere", { timeout: 300_000 }, () => {
+describe("a folder from elsewhere", () => {
   let planted: PlantedFolder;
   before(() => {
     planted = new PlantedFolder();
@@ -161,7 +161,7 @@ describe("a folder from elsewhere", { timeout: 300_000 }, () => {
   });
 });
 
-describe("a daemon that is asked about a folder from elsewhere", { timeout: 120_000 }, () => {
+describe("a daemon that is asked about a folder from elsewhere", () => {
   let planted: PlantedFolder;
   let box: Sandbox;
   before(async () => {

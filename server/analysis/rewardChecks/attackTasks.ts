@@ -4,7 +4,7 @@ import type { Task } from "../../core/task.ts";
 import type { AnswerScorer, ScoredAnswer } from "./answers.ts";
 import { checkedTasks, spread } from "./checkedTasks.ts";
 import { decidingValue, goldFormOf } from "./gold.ts";
-import { goldForms } from "./goldForms.ts";
+import { goldForms } from "./forms/goldForms.ts";
 import { wrongAnswer } from "./probeAnswers.ts";
 
 /** A way to be rewarded without the answer. */

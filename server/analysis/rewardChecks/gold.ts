@@ -2,9 +2,9 @@
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { decidingTerms, type AnswerScorer, type ScoredAnswer } from "./answers.ts";
 import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
-import { goldForms, type GoldForm } from "./goldForms.ts";
+import { goldForms, type GoldForm } from "./forms/goldForms.ts";
 import { ownProcessTasks, type OwnProcessTasks } from "./ownProcess.ts";
-import { traitsOf, type Trait } from "./traits.ts";
+import { traitsOf, type Trait } from "./forms/traits.ts";
 
 /** A row whose reference answer is no success. */
 export interface GoldFailure extends Omit<CheckedTask, "task"> {

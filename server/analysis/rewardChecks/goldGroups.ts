@@ -2,7 +2,7 @@
 import { formatCount } from "../../../shared/lib/format.ts";
 import type { GoldFailure, GoldReport } from "./gold.ts";
 import { goldMessage } from "./sentences.ts";
-import { traitGroups } from "./traits.ts";
+import { traitGroups } from "./forms/traits.ts";
 
 export interface GoldGroups {
   /** Rows that have one thing in common, or are too many to be wrong one by one. */

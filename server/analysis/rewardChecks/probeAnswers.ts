@@ -1,6 +1,6 @@
 /** Answers that cost no thought or that trick a careless check. None of them answers its task. */
 import type { Task } from "../../core/task.ts";
-import type { GoldForm } from "./goldForms.ts";
+import type { GoldForm } from "./forms/goldForms.ts";
 
 /** What a probe makes its answer from. */
 export interface Probed {

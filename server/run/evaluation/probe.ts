@@ -1,6 +1,6 @@
 /** What the reward gives answers that cost no thought: nothing at all, the prompt, the reference answer, filler. */
 import { meanOrNull } from "../../../shared/lib/mean.ts";
-import type { GoldForm } from "../../analysis/rewardChecks/goldForms.ts";
+import type { GoldForm } from "../../analysis/rewardChecks/forms/goldForms.ts";
 import { valueAt } from "../../core/schedule.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { rewardsWrongAnswers, rolesOf } from "../../rules/reward/termRoles.ts";

@@ -1,7 +1,7 @@
 /** `gradus run --dry-run`: one step on two prompts, in the caller's process, kept nowhere. */
 import { AnswerScorer } from "../../analysis/rewardChecks/answers.ts";
 import { goldFormOf } from "../../analysis/rewardChecks/gold.ts";
-import type { GoldForm } from "../../analysis/rewardChecks/goldForms.ts";
+import type { GoldForm } from "../../analysis/rewardChecks/forms/goldForms.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
 import { admitMemory, planMemory } from "../../analysis/memory/estimate.ts";

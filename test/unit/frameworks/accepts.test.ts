@@ -82,7 +82,9 @@ for (const [name, file, write] of sources) {
         assert.ok(some.length >= 100);
         for (const { settings } of some) {
           const found = diagnosed(file, write(settings, release)) ?? [];
-          const errors = found.filter(({ severity }) => severity === "error").map(({ message }) => message);
+          // Of what is accepted, some is never read: that is an error of its own.
+          const refused = found.filter(({ rule }) => !rule.endsWith("-unread"));
+          const errors = refused.filter(({ severity }) => severity === "error").map(({ message }) => message);
           assert.equal(errors.length === 0, accepted, `${JSON.stringify(settings)}: ${errors.join(" ")}`);
         }
       });

@@ -8,7 +8,7 @@ import { openrlhfRule } from "../openrlhfRule.ts";
 export const unread = openrlhfRule({
   id: "openrlhf-unread",
   title: "Model, reward or template that the run does not use",
-  why: "With an agent openrlhf/cli/train_ppo_ray.py sets `reward.remote_url` to `agent`, and with a remote URL it makes no reward model. Only the estimator `gae` has a critic: every other one unsets `critic.model_name_or_path`. `reward.normalize_enable` is read by the reward model and the critic alone (openrlhf/trainer/ray/launcher.py, ppo_critic.py). The datasets of SFT, DPO and reward models set `data.tokenizer_chat_template` only with `data.apply_chat_template`. All releases since 0.8.0 do so. What a run was meant to score with is an error; what only goes with a model that there is not is a warning.",
+  why: "With an agent openrlhf/cli/train_ppo_ray.py sets `reward.remote_url` to `agent`, and with a remote URL it makes no reward model. Only the estimator `gae` has a critic: every other one unsets `critic.model_name_or_path`. `reward.normalize_enable` is read by the reward model and the critic alone (openrlhf/trainer/ray/launcher.py, ppo_critic.py). The datasets of SFT, DPO and reward models set `data.tokenizer_chat_template` only with `data.apply_chat_template`. Releases 0.8.0 to 0.11.0 agree on the agent, the remote reward and the critic; the other two were read in 0.11.0. What a run was meant to score with is an error; what only goes with a model that there is not is a warning.",
   trees: ["train_ppo_ray", "train_sft", "train_dpo", "train_rm"],
   check: (flags) => [agent, rewardModel, normalised, critic, template].flatMap((rule) => rule(flags)),
 });

@@ -7,7 +7,7 @@ import { attackReward } from "../../../../server/analysis/rewardChecks/attack.ts
 import { checkedTasks } from "../../../../server/analysis/rewardChecks/checkedTasks.ts";
 import { checkGold, type GoldReport } from "../../../../server/analysis/rewardChecks/gold.ts";
 import { probeReward, type ProbeFinding } from "../../../../server/analysis/rewardChecks/probe.ts";
-import { traitsOf } from "../../../../server/analysis/rewardChecks/traits.ts";
+import { traitsOf } from "../../../../server/analysis/rewardChecks/forms/traits.ts";
 import {
   readRewardTests,
   runRewardTests,

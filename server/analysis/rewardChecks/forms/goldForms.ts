@@ -1,6 +1,6 @@
 /** How a task's reference answer is written as a response: datasets hold `72`, rewards ask for `#### 72` or `\boxed{72}`. */
-import { fieldOf } from "../../core/templates.ts";
-import type { Task } from "../../core/task.ts";
+import { fieldOf } from "../../../core/templates.ts";
+import type { Task } from "../../../core/task.ts";
 
 export interface GoldForm {
   /** Completes "the reference answer, …". */
