@@ -111,7 +111,7 @@ export function awaited(view: RunView, what: string): string {
   if (status === "reading") return `Reading the run's log: the ${what} appears when it is read.`;
   if (origin !== undefined) return `${trainerText(origin)} recorded no ${what}.`;
   if (!isLive(status)) {
-    const ended = `the run ${status === "finished" ? "finished" : `was ${status}`}`;
+    const ended = `the run ${status === "finished" || status === "failed" ? status : `was ${status}`}`;
     const why = message === null || message === "" ? "" : ` ${message}`;
     const begins = firstTraining(run);
     if (begins === null || step < begins) return `No ${what}: ${ended} before its first training step.${why}`;

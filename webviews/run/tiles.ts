@@ -58,10 +58,11 @@ const sameWeights = ({ series }: RunView, steps: readonly number[]): boolean =>
       return weights.every((weight) => Math.abs(weight - weights[0]!) <= 1e-9 * Math.abs(weights[0]!));
     });
 
+/** More of it may come: its log is not read to the end, or it is alive. */
+const isOpen = ({ summary: { status } }: RunView["run"]): boolean => isLive(status) || status === "reading";
+
 function lossTile({ series, run }: RunView): Tile {
-  const { status, step } = run.summary;
-  const note =
-    isLive(status) || status === "reading" ? "warming up" : step < 0 ? "no step made" : "of the warm-up";
+  const note = isOpen(run) ? "warming up" : run.summary.step < 0 ? "no step made" : "of the warm-up";
   return { label: "Loss", value: formatNumber(recent(series, "update/loss")), note };
 }
 
@@ -130,9 +131,9 @@ function passes({ evaluations, run }: RunView): {
 
 function passTile(view: RunView): Tile {
   const { from, to, count } = passes(view);
-  const { origin, status } = view.run.summary;
-  const isOpen = isLive(status) || status === "reading";
-  const none = origin !== undefined ? "not recorded" : isOpen ? "not evaluated yet" : "never evaluated";
+  const { origin } = view.run.summary;
+  const unmeasured = isOpen(view.run) ? "not evaluated yet" : "never evaluated";
+  const none = origin === undefined ? unmeasured : "not recorded";
   if (to === null) return { label: "Held-out pass@1", value: "–", note: none };
   const change = from === null || count < 2 ? null : to - from;
   const note = change === null ? "first evaluation" : `${formatFraction(from, 1)} → ${formatFraction(to, 1)}`;
@@ -186,7 +187,7 @@ function speedTile({ series }: RunView): Tile {
   return { label: "Step time", value: formatSeconds(seconds), note };
 }
 
-function errorTile({ series }: RunView, errors: number, failures: PanelFailures | undefined): Tile {
+function errorTile({ series, run }: RunView, errors: number, failures: PanelFailures | undefined): Tile {
   const failed = series.names
     .filter((name) => /^reward\/.+\/errors$/.test(name))
     .reduce((sum, name) => sum + series.sum(name), 0);
@@ -194,13 +195,13 @@ function errorTile({ series }: RunView, errors: number, failures: PanelFailures 
   return {
     label: "Errors",
     value: formatNumber(total),
-    note: errorNote(failed, errors, failures),
+    note: total === 0 ? (isOpen(run) ? "none so far" : "none") : errorNote(failed, failures),
     ...(total > 0 ? { tone: "error" as const } : {}),
   };
 }
 
-function errorNote(failed: number, errors: number, failures: PanelFailures | undefined): string {
-  if (failed === 0) return errors > 0 ? "see the log" : "none so far";
+function errorNote(failed: number, failures: PanelFailures | undefined): string {
+  if (failed === 0) return "see the log";
   const [most] = failures?.failures ?? [];
   const worst = most === undefined ? undefined : failures?.failed[most.term];
   if (failures === undefined || most === undefined || worst === undefined)

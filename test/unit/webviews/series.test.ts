@@ -231,7 +231,7 @@ test("an empty chart says what is awaited", () => {
   );
   assert.match(
     awaited({ ...viewAt(39), run: runAt(39, { status: "failed", message: "Out of memory." }) }, "reward"),
-    /was failed.*Out of memory|run was failed/,
+    /the run failed before .*Out of memory/,
   );
   const origin = {
     trainer: "verl",

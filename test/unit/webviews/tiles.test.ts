@@ -137,12 +137,14 @@ describe("the errors' tile", () => {
         ?.note;
     assert.equal(note("Held-out pass@1", { status: "running" }), "not evaluated yet");
     assert.equal(note("Held-out pass@1", { status: "finished" }), "never evaluated");
+    assert.equal(note("Errors", { status: "running" }), "none so far");
+    assert.equal(note("Errors", { status: "finished" }), "none");
     const empty = awaited(view([], { summary: { status: "finished" } }), "held-out results");
     assert.equal(empty, "No held-out results: the run finished without an evaluation.");
     const stages = [{ step: 0, name: "warm-up", kind: "sft" }];
     assert.equal(
       awaited(view([], { summary: { status: "failed", message: "No disk." }, stages }), "reward"),
-      "No reward: the run was failed before its first training step. No disk.",
+      "No reward: the run failed before its first training step. No disk.",
     );
   });
 });
