@@ -20,6 +20,7 @@ loadConfig(file, { text: Object.values(many)[0]!(100) });
 const times = Object.entries(many).map(
   ([what, text]) => [what, seconds(() => loadConfig(file, { text: text(count) }))] as const,
 );
+for (const [what, value] of times) console.log(`${what}: ${value.toFixed(2)} s`);
 const [slowest, longest] = times.reduce((a, b) => (b[1] > a[1] ? b : a));
 const setting = `${count.toLocaleString("en")} of each of ${times.length} kinds`;
 measured({ what: `checking, the slowest: ${slowest}`, value: longest, unit: "s", goal: 5, setting });
