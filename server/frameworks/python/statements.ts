@@ -1,0 +1,141 @@
+/** The statements of a Python file, and which of them read a name. Nothing is executed. */
+import type { PythonToken } from "../../lib/python/tokens.ts";
+import { ExpressionReader, type PythonExpression } from "./expression.ts";
+
+export interface Statement {
+  readonly tokens: readonly PythonToken[];
+  readonly indent: number;
+}
+
+/** `name = value`, of one name. */
+export interface Assignment {
+  readonly name: PythonToken;
+  readonly value: PythonExpression;
+  readonly statement: Statement;
+}
+
+const compound = /^(if|elif|else|for|while|with|try|except|finally|def|class|async|match|case)$/;
+
+/** The head of a compound statement (`if …`) is one of its own. */
+export function statementsOf(tokens: readonly PythonToken[]): Statement[] {
+  const found: Statement[] = [];
+  let [own, indent, depth]: [PythonToken[], number, number] = [[], 0, 0];
+  const close = (): void => {
+    if (own.length > 0) found.push({ tokens: own, indent });
+    own = [];
+  };
+  for (const token of tokens) {
+    const ends = token.kind === "line" || (depth === 0 && token.kind === "operator" && token.text === ";");
+    if (ends) close();
+    else own.push(token);
+    if (token.kind === "line") [indent, depth] = [token.indent, 0];
+    if (token.kind !== "operator") continue;
+    if ("([{".includes(token.text)) depth += 1;
+    else if (")]}".includes(token.text)) depth = Math.max(0, depth - 1);
+    else if (token.text === ":" && depth === 0 && compound.test(own[0]?.text ?? "")) close();
+  }
+  close();
+  return found;
+}
+
+export class Statements {
+  readonly all: readonly Statement[];
+
+  constructor(tokens: readonly PythonToken[]) {
+    this.all = statementsOf(tokens);
+  }
+
+  /** What names are given before an offset, except in the body of a class, whose names are read as attributes. */
+  assignments(before: number): Assignment[] {
+    return this.all.flatMap((statement) => {
+      const [name] = statement.tokens;
+      const equals = equalsOf(statement);
+      const plain = name?.kind === "name" && (equals === 1 || statement.tokens[1]?.text === ":");
+      if (!plain || equals < 0 || name.start >= before || this.scope(statement) === "class") return [];
+      return [{ name, statement, value: new ExpressionReader(statement.tokens, equals + 1).expression() }];
+    });
+  }
+
+  /** Whether anything but the name's own making and printing reads it. */
+  reads(name: string): boolean {
+    return this.all.some(
+      (statement) => !isOwn(statement, name) && !isShown(statement) && readsName(statement, name),
+    );
+  }
+
+  /** The word that opens the block around a statement: `def`, `class` or none. */
+  scope(statement: Statement): "def" | "class" | undefined {
+    const word = this.block(statement)?.tokens[0]?.text;
+    return word === undefined ? undefined : word === "class" ? "class" : "def";
+  }
+
+  /** The function or class that a statement is in. */
+  block({ tokens, indent }: Statement): Statement | undefined {
+    const at = tokens[0]?.start ?? 0;
+    let inner = indent;
+    return this.all.findLast((other) => {
+      if ((other.tokens[0]?.start ?? 0) >= at || other.indent >= inner) return false;
+      inner = other.indent;
+      return ["def", "class", "async"].includes(other.tokens[0]?.text ?? "");
+    });
+  }
+
+  /** The statement that an offset is in. */
+  at(offset: number): Statement | undefined {
+    return this.all.findLast(({ tokens }) => (tokens[0]?.start ?? 0) <= offset);
+  }
+}
+
+/** The index of the `=` that assigns; -1 where none does. */
+export function equalsOf({ tokens }: Statement): number {
+  let depth = 0;
+  return tokens.findIndex(({ kind, text }) => {
+    if (kind !== "operator") return false;
+    if ("([{".includes(text)) depth += 1;
+    else if (")]}".includes(text)) depth -= 1;
+    return depth === 0 && text === "=";
+  });
+}
+
+const isShown = ({ tokens: [first, next] }: Statement): boolean =>
+  (/^p?print$/.test(first?.text ?? "") && next?.text === "(") ||
+  (/^log(ger|ging)?$/.test(first?.text ?? "") && next?.text === ".");
+
+const words = new Set(["if", "elif", "is", "not", "and", "or", "None", "True", "False"]);
+
+/** `name = …`, `name.pad_token = …`, `name["train"] = …`, and `if name.pad_token is None`. */
+function isOwn(statement: Statement, name: string): boolean {
+  const { tokens } = statement;
+  const [first] = tokens;
+  const equals = equalsOf(statement);
+  if (first?.text === name && equals > 0 && !tokens.slice(0, equals).some(({ text }) => text === ","))
+    return true;
+  return (
+    (first?.text === "if" || first?.text === "elif") &&
+    tokens.every(
+      ({ kind, text }, i) =>
+        (kind !== "name" && text !== "(") || text === name || words.has(text) || isAttribute(tokens, i),
+    )
+  );
+}
+
+const isAttribute = (tokens: readonly PythonToken[], i: number): boolean => tokens[i - 1]?.text === ".";
+
+/** Strings count too: `getattr(x, "name")`, `f"{name}"`. */
+function readsName(statement: Statement, name: string): boolean {
+  const { tokens } = statement;
+  const equals = equalsOf(statement);
+  return tokens.some(({ kind, text, start }, i) => {
+    if (kind === "text") return text === name;
+    if (kind === "unknown") return new RegExp(`(?<!\\w)${name}(?!\\w)`).test(text);
+    if (kind !== "name" || text !== name || isAttribute(tokens, i)) return false;
+    const keyword = i > equals && tokens[i + 1]?.text === "=" && /^[(,]$/.test(tokens[i - 1]?.text ?? "");
+    const target = i < equals && isTarget(tokens.slice(0, equals));
+    const defined = tokens[i - 1]?.text === "def" && start > 0;
+    return !keyword && !target && !defined;
+  });
+}
+
+/** `model, tokenizer` before an `=`. */
+const isTarget = (tokens: readonly PythonToken[]): boolean =>
+  tokens.every(({ kind, text }) => kind === "name" || text === ",");
