@@ -58,9 +58,15 @@ export class Statements {
 
   /** Whether anything but the name's own making and printing reads it. */
   reads(name: string): boolean {
-    return this.all.some(
-      (statement) => !isOwn(statement, name) && !isShown(statement) && readsName(statement, name),
-    );
+    return this.readers(name).some((statement) => !isShown(statement));
+  }
+
+  isPrinted(name: string): boolean {
+    return this.readers(name).some(isShown);
+  }
+
+  private readers(name: string): Statement[] {
+    return this.all.filter((statement) => !isOwn(statement, name) && readsName(statement, name));
   }
 
   /** The word that opens the block around a statement: `def`, `class` or none. */

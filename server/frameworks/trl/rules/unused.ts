@@ -230,7 +230,9 @@ function rows(script: Script): RuleDiagnostic[] {
     const isLoaded = /(^|\.)(load_dataset|load_from_disk|Dataset\.from_\w+)$/.test(
       script.calleeOf(one) ?? "",
     );
-    if (heldOut.test(name.text) || (!derived && !isLoaded)) return [];
+    // Data that is loaded and printed was to be looked at.
+    const isLookedAt = !derived && script.statements.isPrinted(name.text);
+    if (heldOut.test(name.text) || isLookedAt || (!derived && !isLoaded)) return [];
     const message = `This run trains on \`${firstLine(given)}\`, not on \`${name.text}\`: nothing reads that. Pass \`train_dataset=${name.text}\`, or remove it.`;
     const related = [script.trainer.setting("train_dataset")];
     const severity = derived && changing.test(by) ? "error" : "warning";
