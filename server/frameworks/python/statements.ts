@@ -38,11 +38,40 @@ export function statementsOf(tokens: readonly PythonToken[]): Statement[] {
   return found;
 }
 
+/** How many arguments a bracket holds. */
+function argumentsAt(tokens: readonly PythonToken[], open: number): number {
+  const reader = new ExpressionReader(tokens, open + 1);
+  let given = 0;
+  for (; reader.at < tokens.length && tokens[reader.at]?.text !== ")"; given++) {
+    reader.expression();
+    if (tokens[reader.at]?.text !== ",") return given + 1;
+    reader.at += 1;
+  }
+  return given;
+}
+
+const reflective = /^(globals|locals|vars|exec|eval)$/;
+
 export class Statements {
   readonly all: readonly Statement[];
 
-  constructor(tokens: readonly PythonToken[]) {
+  constructor(private readonly tokens: readonly PythonToken[]) {
     this.all = statementsOf(tokens);
+  }
+
+  /** Whether a call may read a name that is written nowhere. Programs that get names of their own (`exec(x, {})`) do not. */
+  get readUnseen(): boolean {
+    return this.tokens.some((token, i) => {
+      const called =
+        token.kind === "name" && this.tokens[i + 1]?.text === "(" && !isAttribute(this.tokens, i);
+      if (!called || !reflective.test(token.text)) return false;
+      const next = this.tokens.slice(i + 3, i + 6);
+      const isKnown = next[0]?.text === "[" && next[1]?.kind === "text" && next[2]?.text === "]";
+      if (token.text === "globals" || token.text === "locals")
+        return !isKnown && this.tokens[i - 1]?.text !== "in";
+      const given = argumentsAt(this.tokens, i + 1);
+      return token.text === "vars" ? given === 0 : given === 1;
+    });
   }
 
   /** What names are given before an offset, except in the body of a class, whose names are read as attributes. */
@@ -75,14 +104,14 @@ export class Statements {
     return word === undefined ? undefined : word === "class" ? "class" : "def";
   }
 
-  /** The function or class that a statement is in. */
-  block({ tokens, indent }: Statement): Statement | undefined {
+  /** The function or class that a statement is in, or another block. */
+  block({ tokens, indent }: Statement, openers = /^(def|class|async)$/): Statement | undefined {
     const at = tokens[0]?.start ?? 0;
     let inner = indent;
     return this.all.findLast((other) => {
       if ((other.tokens[0]?.start ?? 0) >= at || other.indent >= inner) return false;
       inner = other.indent;
-      return ["def", "class", "async"].includes(other.tokens[0]?.text ?? "");
+      return openers.test(other.tokens[0]?.text ?? "");
     });
   }
 

@@ -1,11 +1,10 @@
 import type { Fix } from "../../../config/check/diagnostic.ts";
-import { tokensOf } from "../../../lib/python/tokens.ts";
-import { Statements, equalsOf, type Assignment, type Statement } from "../../python/statements.ts";
+import { equalsOf, type Statement } from "../../python/statements.ts";
 import { Lines } from "../../readers/lines.ts";
-import type { RuleDiagnostic, RuleModel } from "../../rule.ts";
-import type { CodeSpan } from "../../shell/traced.ts";
+import type { RuleDiagnostic } from "../../rule.ts";
 import { trainerOf, type TrainerCall } from "../python.ts";
 import { functionsIn, rewardsOf } from "../rewards.ts";
+import { Script } from "../script.ts";
 import { everyTrainer } from "../trainers.ts";
 import { trlRule } from "../trlRule.ts";
 
@@ -15,10 +14,10 @@ export const unused = trlRule({
   title: "Adapter, arguments, data, tokenizer or reward that the run does not use",
   why: "A trainer knows only what it is given. Without `peft_config` it trains all weights, without `args` it takes defaults, without `processing_class` it loads the tokenizer of the model's name, with the chat template of that one (`__init__` in trl/trainer/grpo_trainer.py, dpo_trainer.py and sft_trainer.py). Methods of a data set as `map` and `filter` return a new one and leave the old as it is (datasets/arrow_dataset.py). Gradus reports what a script makes before its trainer and what no other statement reads; to print it is no use of it. It is silent where the trainer's arguments cannot all be seen, where the script reads its names by `globals()` and its like, and where a comment inside the trainer's call names the object: it was taken out on purpose. What is certain to change the run is an error, what may be meant a warning; a reward function that is left over is an info.",
   check(model) {
-    const { text, form } = model.document;
-    const trainer = form === "python" ? trainerOf(model) : undefined;
-    if (trainer?.complete !== true || /(?<![\w.])(globals|locals|vars|exec|eval)\(/.test(text)) return [];
+    const trainer = trainerOf(model);
+    if (trainer?.complete !== true) return [];
     const script = new Script(model, trainer);
+    if (script.statements.readUnseen) return [];
     return [adapter, wrapped, args, quantized, loaded, template, rows, thrownAway, reward].flatMap((rule) =>
       rule(script),
     );
@@ -26,82 +25,6 @@ export const unused = trlRule({
 });
 
 type Check = (script: Script) => RuleDiagnostic[];
-
-class Script {
-  readonly statements: Statements;
-  /** Objects that nothing reads. */
-  readonly dead: readonly Assignment[];
-  readonly made: readonly Assignment[];
-
-  constructor(
-    readonly model: RuleModel,
-    readonly trainer: TrainerCall,
-  ) {
-    this.statements = new Statements(tokensOf(this.text));
-    this.made = this.statements.assignments(trainer.call.start);
-    this.dead = this.made.filter(({ name: { text } }) => this.isDead(text));
-  }
-
-  get text(): string {
-    return this.model.document.text;
-  }
-
-  isDead(name: string): boolean {
-    return !this.statements.reads(name) && !this.isTakenOut(name);
-  }
-
-  /** A comment inside the trainer's call names it. */
-  private isTakenOut(name: string): boolean {
-    const { start, end } = this.trainer.call;
-    return new RegExp(`#.*(?<!\\w)${name}(?!\\w)`).test(this.text.slice(start, end));
-  }
-
-  /** Those that a call of this name makes, the last of each name. */
-  deadOf(maker: RegExp): Assignment[] {
-    const found = this.dead.filter((one) => maker.test(this.calleeOf(one) ?? ""));
-    return [...new Map(found.map((one) => [one.name.text, one])).values()];
-  }
-
-  /** `load_dataset` of `load_dataset("a")["train"].map(f)`. */
-  calleeOf({ value }: Assignment): string | undefined {
-    return /^([\w.]+)\s*\(/.exec(this.text.slice(value.start, value.end))?.[1];
-  }
-
-  /** As it is written. */
-  given(argument: string): string | undefined {
-    return this.trainer.has(argument) ? this.trainer.setting(argument).text : undefined;
-  }
-
-  /** A script with several trainers may give it to another one. */
-  get isOnlyTrainer(): boolean {
-    return [...this.text.matchAll(/(?<!class\s+)\b\w+Trainer\(/g)].length === 1;
-  }
-
-  diagnostic(
-    key: string,
-    span: CodeSpan & { readonly text: string },
-    message: string,
-    rest: Partial<RuleDiagnostic> = {},
-  ): RuleDiagnostic {
-    const at = this.trainer.place({ kind: "name", name: span.text, start: span.start, end: span.end }, key);
-    return { at, message, ...rest };
-  }
-
-  /** Gives the object to the trainer, if its name is known there. */
-  passed(argument: string, { name, statement }: Assignment): Fix[] {
-    const { call } = this.trainer;
-    const last = [...call.positional, ...call.keywords.map(({ value }) => value)].at(-1);
-    const block = this.statements.block(statement);
-    const here = this.statements.at(call.start);
-    const known = block === undefined || (here !== undefined && this.statements.block(here) === block);
-    if (last === undefined || !known || this.trainer.has(argument)) return [];
-    const before = /\n([ \t]*)\S[^\n]*$/.exec(this.text.slice(call.start, last.start));
-    const blank = before === null ? " " : `\n${before[1] ?? ""}`;
-    const range = new Lines(this.text).range({ start: last.end, end: last.end });
-    const title = `Pass \`${argument}=${name.text}\``;
-    return [{ title, edits: [{ range, newText: `,${blank}${argument}=${name.text}` }], preferred: true }];
-  }
-}
 
 const adapts =
   /\b(get_peft_model|Auto[Pp]eft\w*|Peft(Mixed)?Model\w*|\w*(add|load|inject)_adapter\w*)\s*[.(]/;
