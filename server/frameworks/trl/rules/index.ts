@@ -45,6 +45,7 @@ import { streaming } from "./batch/streaming.ts";
 import { temperature } from "./loss/temperature.ts";
 import { trainerArgument } from "./trainerArgument.ts";
 import { unread } from "./unread.ts";
+import { unused } from "./unused.ts";
 import { vespoMode } from "./loss/vespoMode.ts";
 import { vllmProcesses } from "./vllmProcesses.ts";
 
@@ -56,6 +57,6 @@ export const trlRules: readonly FrameworkRule[] = [
   ...[ligerLoss, headAdapter, sequenceLevel, vespoMode, referenceModel, vllmProcesses, temperature],
   ...[noIteration, fewPrompts, modelLength, maskedTruncation, completionsTable, unread],
   ...[cispoCeiling, rewardShare, evaluationSplit, learningRate],
-  ...[trainerArgument, rewardDefinition, lossWeights],
+  ...[trainerArgument, rewardDefinition, lossWeights, unused],
   ...[steps, bestModel, schedule, prefetch, preferenceLoss, paddingFree, routerLoss],
 ];
