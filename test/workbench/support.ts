@@ -1,5 +1,7 @@
 /** What the suites inside the extension host share. */
 import * as assert from "node:assert/strict";
+import { cpSync, readdirSync, utimesSync } from "node:fs";
+import { join } from "node:path";
 import * as vscode from "vscode";
 import { daemonShutdown } from "../../shared/protocol/protocol.ts";
 import type { Api } from "../../extension/extension.ts";
@@ -34,6 +36,15 @@ export async function config(name: string): Promise<vscode.Uri> {
     if (entries.some(([entry]) => entry === name)) return uri;
   }
   throw new Error(`${name} is not in the workspace`);
+}
+
+/** A finished run of verl in a folder of this name. What was written just now would be followed for minutes. */
+export function finishedOfVerl(to: string): vscode.Uri {
+  const { extensionPath } = vscode.extensions.getExtension(id)!;
+  cpSync(join(extensionPath, "test", "fixtures", "imported", "verl"), to, { recursive: true });
+  for (const path of readdirSync(to, { recursive: true, encoding: "utf8" }))
+    utimesSync(join(to, path), 1e9, 1e9);
+  return vscode.Uri.file(to);
 }
 
 /** Every suite ends its processes: runs end, then the daemon. */

@@ -9,8 +9,7 @@ import { farConfig, standInTrainer } from "../../support/standInTrainer.ts";
 import { Offering } from "../offering.ts";
 import { until } from "../support.ts";
 
-describe("what editors and the palette offer, pressed where it is offered", function () {
-  this.timeout(180_000);
+describe("what editors and the palette offer, pressed where it is offered", () => {
   let at: Offering;
   before(async () => {
     at = await Offering.open();

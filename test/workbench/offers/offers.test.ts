@@ -1,6 +1,5 @@
 /** Rows, titles and links of the views: each command there is run as the editor runs it, and none leads to an error. */
 import * as assert from "node:assert/strict";
-import { cpSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { Api } from "../../../extension/extension.ts";
@@ -8,19 +7,15 @@ import { views } from "../../../shared/editor/contributions.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
 import { holds, type Context, type Offer } from "../../support/offers.ts";
 import { Offering } from "../offering.ts";
-import { id, until } from "../support.ts";
+import { finishedOfVerl, until } from "../support.ts";
 
 type Node = Parameters<Api["runs"]["getTreeItem"]>[0];
 
-describe("what the views offer, pressed where it is offered", function () {
-  this.timeout(180_000);
+describe("what the views offer, pressed where it is offered", () => {
   let at: Offering;
   before(async () => {
     at = await Offering.open();
-    const { extensionPath } = vscode.extensions.getExtension(id)!;
-    const theirs = join(at.folder, "theirs");
-    cpSync(join(extensionPath, "test", "fixtures", "imported", "verl"), theirs, { recursive: true });
-    at.person.answers = { pick: "short", file: vscode.Uri.file(theirs) };
+    at.person.answers = { pick: "short", file: finishedOfVerl(join(at.folder, "theirs")) };
   });
   after(() => at.close());
   /** Presses all of a place, then says what went wrong. */

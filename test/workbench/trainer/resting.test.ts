@@ -1,12 +1,12 @@
 import * as assert from "node:assert/strict";
-import { cpSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { Api } from "../../../extension/extension.ts";
-import { views } from "../../../shared/editor/contributions.ts";
+import { language, views } from "../../../shared/editor/contributions.ts";
 import { holds, offersOf, type Context, type Contributes } from "../../support/offers.ts";
 import { Person } from "../person.ts";
-import { activated, config, id, ready, stopEverything, until } from "../support.ts";
+import { activated, config, finishedOfVerl, id, ready, stopEverything, until } from "../support.ts";
 
 describe("a workspace that has another trainer's file and no config", () => {
   let api: Api;
@@ -34,6 +34,7 @@ describe("a workspace that has another trainer's file and no config", () => {
     assert.deepEqual(await names(), ["grpo.yaml"]);
   });
 
+  const convert = "gradus.trainer.convert";
   /** The window as it is while there is no config. */
   const context: Context = {
     ...{ isWorkspaceTrusted: true, workspaceFolderCount: 1, view: views.runs },
@@ -49,14 +50,12 @@ describe("a workspace that has another trainer's file and no config", () => {
       .filter(({ place, when }) => ["view/title", "welcome"].includes(place) && holds(when, context))
       // These start a daemon, which is what the next test looks for.
       .filter(({ command }) => !/refresh|restart/.test(command));
-    assert.ok(offered.some(({ command }) => command === "gradus.trainer.convert"));
+    assert.ok(offered.some(({ command }) => command === convert));
     person.sitDown();
     const wrong: string[] = [];
-    for (const { command } of offered) {
+    // It opens a config, so it starts a daemon too: below.
+    for (const { command } of offered.filter((one) => one.command !== convert))
       for (const error of await person.press(command)) wrong.push(`${command}: ${error}`);
-      if (vscode.window.activeTextEditor?.document.isUntitled === true)
-        await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
-    }
     person.getUp();
     assert.deepEqual(wrong, []);
     assert.deepEqual(await names(), ["grpo.yaml"]);
@@ -73,10 +72,19 @@ describe("a workspace that has another trainer's file and no config", () => {
     assert.ok((await names()).includes(".gradus"));
   });
 
+  it("converts the file, also when it is closed", async () => {
+    await vscode.commands.executeCommand("workbench.action.closeAllEditors");
+    person.sitDown();
+    const wrong = await person.press(convert);
+    person.getUp();
+    assert.deepEqual(wrong, []);
+    const { document } = vscode.window.activeTextEditor!;
+    assert.equal(document.languageId, language.id);
+    await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
+  });
+
   it("opens a run of another trainer, and shows which of its rollouts change most", async () => {
-    const { extensionPath } = vscode.extensions.getExtension(id)!;
-    const theirs = vscode.Uri.joinPath(folder, "theirs");
-    cpSync(join(extensionPath, "test", "fixtures", "imported", "verl"), theirs.fsPath, { recursive: true });
+    const theirs = finishedOfVerl(vscode.Uri.joinPath(folder, "theirs").fsPath);
     person.sitDown();
     const wrong = [...(await person.press("gradus.run.import", theirs))];
     await until(() => api.stores.runs.some(({ status }) => status === "finished"), "the imported run");
