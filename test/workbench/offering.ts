@@ -1,6 +1,6 @@
 /** What the manifest offers in this window, pressed by a person; what went wrong, and what was never pressed. */
 import * as assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { Api } from "../../extension/extension.ts";
@@ -71,6 +71,10 @@ export class Offering {
 
   async press(offer: Offer, where: string, ...words: readonly unknown[]): Promise<void> {
     this.#pressed.add(nameOf(offer));
+    // It writes no file twice.
+    if (offer.command === "gradus.config.create")
+      for (const made of ["countdown.gradus.yaml", "rewards"])
+        rmSync(join(this.folder, made), { recursive: true, force: true });
     await this.pressCommand({ ...offer, title: offer.place, arguments: [...words] }, where);
     if (!/daemon|refresh/.test(offer.command)) return;
     // Whoever stops the daemon starts it again.
@@ -83,8 +87,10 @@ export class Offering {
     { command, title, arguments: words = [] }: vscode.Command,
     where: string,
   ): Promise<void> {
-    for (const error of await this.person.press(command, ...(words as unknown[])))
-      this.#wrong.push(`${where}, ${title}: ${command}: ${error}`);
+    const t = Date.now();
+    const errors = await this.person.press(command, ...(words as unknown[]));
+    console.log("T press", where, title, command, Date.now() - t);
+    for (const error of errors) this.#wrong.push(`${where}, ${title}: ${command}: ${error}`);
     // A config without a file would ask about its changes at the end.
     if (vscode.window.activeTextEditor?.document.isUntitled === true)
       await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
