@@ -87,10 +87,8 @@ export class Offering {
     { command, title, arguments: words = [] }: vscode.Command,
     where: string,
   ): Promise<void> {
-    const t = Date.now();
-    const errors = await this.person.press(command, ...(words as unknown[]));
-    console.log("T press", where, title, command, Date.now() - t);
-    for (const error of errors) this.#wrong.push(`${where}, ${title}: ${command}: ${error}`);
+    for (const error of await this.person.press(command, ...(words as unknown[])))
+      this.#wrong.push(`${where}, ${title}: ${command}: ${error}`);
     // A config without a file would ask about its changes at the end.
     if (vscode.window.activeTextEditor?.document.isUntitled === true)
       await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
