@@ -1,6 +1,6 @@
 /** What the manifest offers in this window, pressed by a person; what went wrong, and what was never pressed. */
 import * as assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { Api } from "../../extension/extension.ts";
@@ -71,6 +71,10 @@ export class Offering {
 
   async press(offer: Offer, where: string, ...words: readonly unknown[]): Promise<void> {
     this.#pressed.add(nameOf(offer));
+    // It writes no file twice.
+    if (offer.command === "gradus.config.create")
+      for (const made of ["countdown.gradus.yaml", "rewards"])
+        rmSync(join(this.folder, made), { recursive: true, force: true });
     await this.pressCommand({ ...offer, title: offer.place, arguments: [...words] }, where);
     if (!/daemon|refresh/.test(offer.command)) return;
     // Whoever stops the daemon starts it again.

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { Api } from "../../extension/extension.ts";
-import type { RunSummary } from "../../shared/protocol/protocol.ts";
+import { runsList, type RunSummary } from "../../shared/protocol/protocol.ts";
 import { isLive } from "../../shared/protocol/runStatus.ts";
 import { readWorker } from "../../shared/run/lease.ts";
 import { until } from "./support.ts";
@@ -24,6 +24,11 @@ seed: 1
 const swept = `extends: ./short.gradus.yaml\nname: swept\nsweep: { parameters: { rollout.prompts: { values: [1, 2] } } }\n`;
 
 export type State = "running" | "paused" | "stopped" | "interrupted" | "finished";
+
+interface Marks {
+  readonly pinned?: boolean;
+  readonly archived?: boolean;
+}
 
 export class Stage {
   readonly short: vscode.Uri;
@@ -46,19 +51,26 @@ export class Stage {
     return this.api.stores.runs.find((run) => run.id === id);
   }
 
-  /** A run in this state, neither pinned nor archived. */
-  async reach(state: State): Promise<RunSummary> {
+  /** A run in this state, with these marks and no others. */
+  async reach(state: State, marks: Marks = {}): Promise<RunSummary> {
+    await this.#caughtUp();
     const run = state === "finished" ? await this.#finished() : await this.#lasting(state);
-    if (run.pinned === true) await vscode.commands.executeCommand("gradus.run.unpin", run.id);
-    if (run.archived === true) await vscode.commands.executeCommand("gradus.run.unarchive", run.id);
-    return this.#wait(run.id, (now) => now.pinned !== true && now.archived !== true, "the marks to go");
+    return this.#marked(run, marks);
   }
 
-  /** As `reach`, with a mark. */
-  async marked(state: State, mark: "pin" | "archive"): Promise<RunSummary> {
-    const { id } = await this.reach(state);
-    await vscode.commands.executeCommand(`gradus.run.${mark}`, id);
-    return this.#wait(id, (run) => (mark === "pin" ? run.pinned : run.archived) === true, `the ${mark}`);
+  async #marked(
+    { id, ...run }: RunSummary,
+    { pinned = false, archived = false }: Marks,
+  ): Promise<RunSummary> {
+    if ((run.pinned ?? false) !== pinned)
+      await vscode.commands.executeCommand(`gradus.run.${pinned ? "pin" : "unpin"}`, id);
+    if ((run.archived ?? false) !== archived)
+      await vscode.commands.executeCommand(`gradus.run.${archived ? "archive" : "unarchive"}`, id);
+    return this.#wait(
+      id,
+      (now) => (now.pinned ?? false) === pinned && (now.archived ?? false) === archived,
+      "its marks",
+    );
   }
 
   async #finished(): Promise<RunSummary> {
@@ -90,14 +102,25 @@ export class Stage {
       "rest",
     );
     if (now.status === state) return now;
-    if (now.status !== "running") {
-      await vscode.commands.executeCommand("gradus.run.resume", id);
-      await this.#wait(id, ({ status }) => status === "running", "the run to go on");
-    }
+    if (now.status !== "running") await this.#resume(id);
     if (state === "paused") await vscode.commands.executeCommand("gradus.run.pause", id);
     if (state === "stopped") await vscode.commands.executeCommand("gradus.run.stop", id);
     if (state === "interrupted") this.#kill(id);
     return this.#wait(id, ({ status }) => status === state, `a run that is ${state}`);
+  }
+
+  /** Again where a pause or an end that was on its way came after it. */
+  async #resume(id: string): Promise<void> {
+    for (;;) {
+      await this.#caughtUp();
+      const { status } = await this.#wait(
+        id,
+        (run) => !["starting", "stopping", "reading"].includes(run.status),
+        "rest",
+      );
+      if (status === "running") return;
+      await vscode.commands.executeCommand("gradus.run.resume", id);
+    }
   }
 
   /** As a machine that goes down does. */
@@ -112,11 +135,26 @@ export class Stage {
     await until(() => this.api.stores.runs.every(({ status }) => !isLive(status)), "the runs to end");
   }
 
+  /** The window hears of what a command has done a moment after its answer. */
+  async #caughtUp(): Promise<void> {
+    const shape = (runs: readonly RunSummary[]): string =>
+      JSON.stringify(runs.map(({ id, status, pinned, archived }) => [id, status, pinned, archived]).sort());
+    await until(async () => {
+      for (const { machine, runs } of this.api.stores.all) {
+        const listed = await machine.session?.ask(runsList, { limit: 1_000 });
+        if (listed === undefined || shape(listed.runs) !== shape(runs.all)) return false;
+      }
+      return true;
+    }, "the window to hear of all runs");
+  }
+
   #wait(id: string, holds: (run: RunSummary) => boolean, what: string): Promise<RunSummary> {
     return this.#until(() => {
       const run = this.find(id);
       return run !== undefined && holds(run) && run;
-    }, what);
+    }, what).catch((error: unknown) => {
+      throw new Error(`${String(error)}: ${JSON.stringify(this.find(id))}`);
+    });
   }
 
   #until<T>(look: () => T | undefined | false, what: string): Promise<T> {

@@ -180,9 +180,9 @@ export class RunsModel {
   }
 }
 
-/** Only its progress has changed. */
-const onlyStepped = (before: RunSummary, after: RunSummary): boolean =>
-  before.status === after.status &&
-  before.attempt === after.attempt &&
-  before.stage === after.stage &&
-  before.message === after.message;
+const moved: ReadonlySet<string> = new Set(["step", "headline", "first", "last", "verdict", "spark"]);
+const besides = (run: RunSummary): string =>
+  JSON.stringify(run, (key, value: unknown) => (moved.has(key) ? undefined : value));
+
+/** A change of anything but what each step moves is shown at once: also what a person marks or writes. */
+const onlyStepped = (before: RunSummary, after: RunSummary): boolean => besides(before) === besides(after);

@@ -18,7 +18,9 @@ describe("what editors and the palette offer, pressed where it is offered", () =
   /** Presses all of a place, then says what went wrong. */
   const presses = (name: string, act: () => Promise<void>): unknown =>
     it(name, async () => {
-      await act();
+      await act().catch((error: unknown) => {
+        throw new Error(`${String(error)}; said: ${JSON.stringify(at.person.errors)}`);
+      });
       at.check();
     });
 
@@ -102,12 +104,13 @@ describe("what editors and the palette offer, pressed where it is offered", () =
           4,
         );
         const { document } = vscode.window.activeTextEditor!;
-        const links = await vscode.commands.executeCommand<vscode.DocumentLink[]>(
-          "vscode.executeLinkProvider",
-          document.uri,
-        );
-        const { path = "", query = "[]" } =
-          links.find(({ target }) => target?.scheme === "command")?.target ?? {};
+        const { path, query } = await until(async () => {
+          const links = await vscode.commands.executeCommand<vscode.DocumentLink[]>(
+            "vscode.executeLinkProvider",
+            document.uri,
+          );
+          return links.find(({ target }) => target?.scheme === "command")?.target;
+        }, "the links of rollouts");
         await vscode.commands.executeCommand(path, ...(JSON.parse(query) as unknown[]));
       },
     ],
