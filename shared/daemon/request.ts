@@ -31,6 +31,13 @@ export async function ask<R extends { readonly method: string; readonly params: 
   }
 }
 
+/** Of vscode-jsonrpc: a message that was not written or read, an answer that cannot come, a connection that is over. */
+const brokenCodes: ReadonlySet<string> = new Set(["-32099", "-32098", "-32097", "-32096"]);
+
+/** Nobody has refused anything: the connection broke. */
+export const isBroken = (error: unknown): boolean =>
+  !(error instanceof UserError) || brokenCodes.has(error.detail.code ?? "");
+
 /** What a refusal is about, by the code of the daemon's own error. */
 export function refusedAs(error: unknown): string | undefined {
   const cause = error instanceof UserError ? error.detail.cause : undefined;

@@ -2,6 +2,7 @@
  * disconnected → starting → handshaking → ready → reconnecting (backoff) → failed (reason, what to do).
  * Knows nothing of sockets or the editor: a session is opened by a function, time is a clock.
  */
+import { isBroken } from "../../../shared/daemon/request.ts";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { Emitter } from "./emitter.ts";
 
@@ -119,8 +120,7 @@ export class ConnectionMachine<S extends Session> {
       error instanceof UserError && error.detail.action !== undefined ? ` ${error.detail.action}` : "";
     const remedies = code === undefined ? undefined : final[code];
     // A daemon that is about to end may still greet: the socket then closes while the window introduces itself.
-    const isLost = !(error instanceof UserError);
-    if ((attempt > 0 || isLost) && attempt < mostTries && remedies === undefined)
+    if ((attempt > 0 || isBroken(error)) && attempt < mostTries && remedies === undefined)
       return this.#retry(attempt + 1, messageOf(error));
     this.#enter({
       state: "failed",

@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConnectionMachine, waitBefore, type Session } from "../../../extension/features/connection/state.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { ask } from "../../../shared/daemon/request.ts";
+import { runsList } from "../../../shared/protocol/protocol.ts";
+import { ErrorCodes, ResponseError } from "vscode-jsonrpc";
 
 class FakeSession implements Session {
   closed = false;
@@ -88,6 +91,24 @@ test("a daemon that ends while the window introduces itself is sought again", as
   await clock.pass();
   assert.deepEqual(states, ["starting", "handshaking", "reconnecting", "ready"]);
 });
+
+for (const [code, message] of [
+  [ErrorCodes.MessageWriteError, "write EPIPE"],
+  [ErrorCodes.MessageReadError, "read ECONNRESET"],
+  [ErrorCodes.PendingResponseRejected, "Pending response rejected since connection got disposed"],
+  [ErrorCodes.ConnectionInactive, "Client is not running"],
+] as const)
+  test(`so is one that ends while the runs are listed: ${message}`, async () => {
+    const ended = { sendRequest: () => Promise.reject(new ResponseError(code, message)) };
+    const { machine, states, clock } = rig(async (shaking, nth) => {
+      shaking();
+      if (nth === 1) await ask(ended, runsList, {});
+      return new FakeSession();
+    });
+    await machine.start();
+    await clock.pass();
+    assert.deepEqual(states, ["starting", "handshaking", "reconnecting", "ready"]);
+  });
 
 test("what trying again cannot fix fails at once and says what does", async () => {
   const { machine, clock } = rig(() =>

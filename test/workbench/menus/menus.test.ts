@@ -75,10 +75,27 @@ describe("what editors and the palette offer, pressed where it is offered", () =
     }
     const run = await at.stage.reach("finished");
     await vscode.commands.executeCommand("gradus.run.fork", run.id, 2);
-    for (const offer of at.offered(menus, { ...editorOf(document), "gradus.forkPending": true }))
+    for (const offer of at
+      .offered(menus, { ...editorOf(document), "gradus.forkPending": true })
+      .filter((one) => !at.hasPressed(one)))
       await at.press(offer, "a config to fork", at.stage.short);
     await at.stage.endLive();
   });
+
+  /** Puts the cursor into the first of a step's rollouts. @returns what a click there does */
+  const atRollout = async (): Promise<vscode.Uri> => {
+    await vscode.commands.executeCommand("gradus.rollouts.open", (await at.stage.reach("finished")).id, 4);
+    const editor = vscode.window.activeTextEditor!;
+    const { range, target } = await until(async () => {
+      const links = await vscode.commands.executeCommand<vscode.DocumentLink[]>(
+        "vscode.executeLinkProvider",
+        editor.document.uri,
+      );
+      return links.find((link) => link.target?.scheme === "command");
+    }, "the links of rollouts");
+    editor.selection = new vscode.Selection(range.start, range.start);
+    return target!;
+  };
 
   /** Documents, each opened from the one before as a person does. */
   const opened: readonly [string, () => Promise<unknown>][] = [
@@ -90,27 +107,11 @@ describe("what editors and the palette offer, pressed where it is offered", () =
         await vscode.window.showTextDocument(vscode.Uri.file(join(at.folder, "reward.ts")));
       },
     ],
-    [
-      "rollouts of a step",
-      async () =>
-        vscode.commands.executeCommand("gradus.rollouts.open", (await at.stage.reach("finished")).id, 4),
-    ],
+    ["rollouts of a step", async () => void (await atRollout())],
     [
       "a rollout",
       async () => {
-        await vscode.commands.executeCommand(
-          "gradus.rollouts.open",
-          (await at.stage.reach("finished")).id,
-          4,
-        );
-        const { document } = vscode.window.activeTextEditor!;
-        const { path, query } = await until(async () => {
-          const links = await vscode.commands.executeCommand<vscode.DocumentLink[]>(
-            "vscode.executeLinkProvider",
-            document.uri,
-          );
-          return links.find(({ target }) => target?.scheme === "command")?.target;
-        }, "the links of rollouts");
+        const { path, query } = await atRollout();
         await vscode.commands.executeCommand(path, ...(JSON.parse(query) as unknown[]));
       },
     ],
@@ -136,6 +137,9 @@ describe("what editors and the palette offer, pressed where it is offered", () =
         "gradus.forkPending": true,
       })) {
         if (at.hasPressed(offer)) continue;
+        // The site in this folder is for configs of other trainers.
+        const pick = offer.command === "gradus.run.startOn" ? "this machine" : "short";
+        at.person.answers = { ...at.person.answers, pick };
         await open();
         await at.press(offer, where);
       }
