@@ -119,9 +119,11 @@ async function startAndFollow(
   });
 }
 
+const isHere = ({ site }: Options): boolean => site === undefined || site === "here";
+
 /** TensorFlow says things of itself on stderr; nothing of it is loaded for a site. */
-const isQuiet = ({ dryRun, endpoint, site }: Options): boolean =>
-  dryRun === true && endpoint === undefined && (site ?? "here") === "here";
+const isQuiet = (options: Options): boolean =>
+  options.dryRun === true && options.endpoint === undefined && isHere(options);
 
 /** By the trainer that the config names: here where no site is named. */
 async function runElsewhere(config: RunConfig, store: string, options: Options): Promise<void> {
@@ -174,8 +176,7 @@ export const command: Command = {
         const store = storeOf(options.store, file);
         const plan = planOf(config, options);
         if (plan !== undefined && options.dryRun === true) return dryRunSweep(plan, options.json);
-        if ((options.site ?? "here") !== "here" || config.engine.use !== "embedded")
-          return runElsewhere(config, store, options);
+        if (!isHere(options) || config.engine.use !== "embedded") return runElsewhere(config, store, options);
         if (options.dryRun === true) return takeStep(config, options.json);
         await loaded(config);
         await warnOfTests(config, file);

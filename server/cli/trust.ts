@@ -47,7 +47,7 @@ export const starts = {
   worker: "what its config names",
 } as const satisfies Readonly<Record<string, Starts>>;
 
-/** Withholds programs of the folder from a command that starts none. @param words as they were typed */
+/** Withholds programs of the folder from a command that starts none. */
 export function holdTo(name: keyof typeof starts, { trustWorkspace }: ReturnType<Program["opts"]>): void {
   const what: Starts = starts[name];
   if (what === "what its config names" || trustWorkspace === true) return;

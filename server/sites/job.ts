@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { UserError } from "../../shared/lib/errors.ts";
-import { shellQuoted } from "../lib/texts/shellQuoted.ts";
+import { shellQuoted } from "../../shared/lib/shellQuoted.ts";
 import type { JobState } from "./jobs/runner.ts";
 import { shellWord, type Shell, type ShellAnswer } from "./shell.ts";
 

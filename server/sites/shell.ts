@@ -1,5 +1,5 @@
 /** The one thing that is asked of a site: to run a POSIX shell script. Files, jobs and checks are built on it. */
-import { shellQuoted } from "../lib/texts/shellQuoted.ts";
+import { shellQuoted } from "../../shared/lib/shellQuoted.ts";
 
 export interface ShellAsk {
   readonly input?: Buffer | undefined;

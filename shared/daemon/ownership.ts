@@ -4,18 +4,17 @@
  */
 import { copiedWord } from "../lib/copiedWord.ts";
 import { lstatSync, statSync, type Stats } from "node:fs";
-import { delimiter, relative, resolve } from "node:path";
+import { delimiter } from "node:path";
 import { UserError } from "../lib/errors.ts";
+import { liesIn } from "../lib/liesIn.ts";
 
 /** Folders whose owners are trusted, with all that is in them; `*`: all. */
 const variable = "GRADUS_SAFE_FOLDERS";
 
-const isIn = (path: string, folder: string): boolean => !/^\.\.(?:[/\\]|$)/.test(relative(folder, path));
-
 const isSafe = (path: string): boolean =>
   (process.env[variable] ?? "")
     .split(delimiter)
-    .some((folder) => folder === "*" || (folder !== "" && isIn(path, resolve(folder))));
+    .some((folder) => folder === "*" || (folder !== "" && liesIn(path, folder)));
 
 /** Root can write everywhere. Of `sudo`, the files of whoever called it are used. */
 function isOwn({ uid }: Stats): boolean {

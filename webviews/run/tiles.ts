@@ -9,7 +9,7 @@ import {
 } from "../../shared/lib/format.ts";
 import { shortFailure } from "../../shared/rollouts/failureText.ts";
 import type { PanelFailures } from "../../shared/editor/runPanel.ts";
-import { isLive } from "../../shared/protocol/runStatus.ts";
+import { isLive, isSettled } from "../../shared/protocol/runStatus.ts";
 import { evaluationColumn, firstTraining, stageAt, warming, type RunView } from "./models.ts";
 import type { RunSeries } from "../shared/series.ts";
 import type { Tile } from "./tile.ts";
@@ -58,11 +58,10 @@ const sameWeights = ({ series }: RunView, steps: readonly number[]): boolean =>
       return weights.every((weight) => Math.abs(weight - weights[0]!) <= 1e-9 * Math.abs(weights[0]!));
     });
 
-/** More of it may come: its log is not read to the end, or it is alive. */
-const isOpen = ({ summary: { status } }: RunView["run"]): boolean => isLive(status) || status === "reading";
-
 function lossTile({ series, run }: RunView): Tile {
-  const note = isOpen(run) ? "warming up" : run.summary.step < 0 ? "no step made" : "of the warm-up";
+  const { status, step } = run.summary;
+  const over = step < 0 ? "no step made" : "of the warm-up";
+  const note = isSettled(status) ? over : "warming up";
   return { label: "Loss", value: formatNumber(recent(series, "update/loss")), note };
 }
 
@@ -131,8 +130,8 @@ function passes({ evaluations, run }: RunView): {
 
 function passTile(view: RunView): Tile {
   const { from, to, count } = passes(view);
-  const { origin } = view.run.summary;
-  const unmeasured = isOpen(view.run) ? "not evaluated yet" : "never evaluated";
+  const { origin, status } = view.run.summary;
+  const unmeasured = isSettled(status) ? "never evaluated" : "not evaluated yet";
   const none = origin === undefined ? unmeasured : "not recorded";
   if (to === null) return { label: "Held-out pass@1", value: "–", note: none };
   const change = from === null || count < 2 ? null : to - from;
@@ -195,7 +194,8 @@ function errorTile({ series, run }: RunView, errors: number, failures: PanelFail
   return {
     label: "Errors",
     value: formatNumber(total),
-    note: total === 0 ? (isOpen(run) ? "none so far" : "none") : errorNote(failed, failures),
+    note:
+      total === 0 ? (isSettled(run.summary.status) ? "none" : "none so far") : errorNote(failed, failures),
     ...(total > 0 ? { tone: "error" as const } : {}),
   };
 }

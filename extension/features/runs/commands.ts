@@ -21,7 +21,7 @@ import type { RunPanels } from "../panel/host.ts";
 import { pythonPath } from "../language/python.ts";
 import { openFolder } from "./openFolder.ts";
 import { configUri } from "./runFiles.ts";
-import { pickConfig, savedConfig, pickRun, pickRuns, type RunState } from "./pick.ts";
+import { pickConfig, pickSavedConfig, pickRun, pickRuns, type RunState } from "./pick.ts";
 import { steered, type Steering } from "./rows.ts";
 import { pickSite } from "./sites.ts";
 
@@ -81,8 +81,7 @@ export function registerRunCommands({
   }
 
   async function start(word: unknown, title: string, site?: string): Promise<void> {
-    const picked = await pickConfig(word, title);
-    const uri = picked && (await savedConfig(picked));
+    const uri = await pickSavedConfig(word, title);
     if (uri === undefined || !(await mayStart(uri))) return;
     const store = stores.ofFile(uri);
     // One key for one press: asking again after a lost answer must not start a second run.

@@ -73,6 +73,12 @@ export async function savedConfig(uri: Uri): Promise<Uri | undefined> {
   return uri;
 }
 
+/** As `pickConfig`, saved: what a run is started of. */
+export async function pickSavedConfig(word: unknown, title: string): Promise<Uri | undefined> {
+  const picked = await pickConfig(word, title);
+  return picked && savedConfig(picked);
+}
+
 /** The config that a command is about: a file, a row, the active editor's, or one that is picked. */
 export async function pickConfig(word: unknown, title: string): Promise<Uri | undefined> {
   if (word instanceof Uri) return word;

@@ -7,14 +7,13 @@ import { register } from "../../vscode/commands.ts";
 import { withBar, type Stores } from "../connection/stores.ts";
 import { pythonPath } from "../language/python.ts";
 import type { MayStart } from "./commands.ts";
-import { pickConfig, savedConfig } from "./pick.ts";
+import { pickSavedConfig } from "./pick.ts";
 
 const usual = 3;
 
 export function registerSeedsCommand(stores: Stores, mayStart: MayStart): Disposable {
   return register("runSeeds", async (word) => {
-    const picked = await pickConfig(word, "Start Runs over Seeds");
-    const uri = picked && (await savedConfig(picked));
+    const uri = await pickSavedConfig(word, "Start Runs over Seeds");
     if (uri === undefined) return;
     const first = await firstSeed(uri);
     const text = await window.showInputBox({

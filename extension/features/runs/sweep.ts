@@ -7,7 +7,7 @@ import type { CommandLine } from "../../vscode/commandLine.ts";
 import { runInTerminal } from "../../vscode/terminal.ts";
 import type { Stores } from "../connection/stores.ts";
 import type { MayStart } from "./commands.ts";
-import { pickConfig, savedConfig } from "./pick.ts";
+import { pickConfig, pickSavedConfig } from "./pick.ts";
 
 export function registerSweepCommands(
   stores: Stores,
@@ -16,8 +16,7 @@ export function registerSweepCommands(
 ): readonly Disposable[] {
   return [
     register("runSweep", async (word) => {
-      const picked = await pickConfig(word, "Run Sweep");
-      const uri = picked && (await savedConfig(picked));
+      const uri = await pickSavedConfig(word, "Run Sweep");
       if (uri !== undefined && (await mayStart(uri)))
         runInTerminal(commandLine(), ["run", uri.fsPath], "Sweep");
     }),

@@ -11,7 +11,7 @@ import type { GoldReport } from "./gold.ts";
 import { goldGroups, sharedMessage } from "./goldGroups.ts";
 import { ownFile, placeOf } from "./ownFiles.ts";
 import { severities, type ProbeFinding } from "./probe.ts";
-import { goldMessage, goldText, probeMessage, quoted } from "./sentences.ts";
+import { capital, goldMessage, goldText, probeMessage, quoted } from "./sentences.ts";
 
 /** Kinds of answer that a finding names besides its first. */
 const mostProbes = 8;
@@ -153,6 +153,6 @@ export function loadFinding(
 }
 
 const sentence = (text: string): string => {
-  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  const begun = capital(text);
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 };

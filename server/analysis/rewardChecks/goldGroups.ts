@@ -43,7 +43,7 @@ function shared([first, ...others]: readonly GoldFailure[], trait?: string): Sha
 /** "35 of 7,473 reference answers do not succeed, all with thousands commas; first row 12: the reference answer "1,005" does not succeed: score 0". */
 export function sharedMessage({ rows, trait }: SharedFailure, { checked, form, passed }: GoldReport): string {
   const [first] = rows;
-  const all = rows.length === 1 ? "" : trait === undefined ? "" : `, all with ${trait}`;
+  const all = rows.length > 1 && trait !== undefined ? `, all with ${trait}` : "";
   const which = first.row === undefined ? `task ${JSON.stringify(first.task)}` : `row ${first.row}`;
   const action =
     passed === 0

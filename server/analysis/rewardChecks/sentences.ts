@@ -1,12 +1,13 @@
 /** What the checks of a reward say, on the command line as in the editor. */
 import { formatCount, plural } from "../../../shared/lib/format.ts";
+import { ownProcessAdvice } from "../../methods/reward/code/ownProcess.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import type { Hole } from "./attackTasks.ts";
 import type { GoldFailure, GoldReport } from "./gold.ts";
 import type { OwnProcessTasks } from "./ownProcess.ts";
 import type { ProbeFinding } from "./probe.ts";
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const cut = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
 
 /** Rows of failures that a summary names. */
@@ -33,10 +34,6 @@ export function goldMessage({ answer, terms, errors }: GoldFailure): string {
   );
   return `the reference answer ${JSON.stringify(cut(answer))} does not succeed: ${values.join(", ")}`;
 }
-
-/** What a test needs so that a judge can run it. */
-export const ownProcessAdvice =
-  "Write such a test as a call and its output (`fn_name`, `inputs`, `outputs`), or define the function that it gives in the field `test_setup_code`.";
 
 /** @param of how many tasks there are */
 export const ownProcessMessage = ({ tasks, first: { test } }: OwnProcessTasks, of: number): string =>

@@ -7,6 +7,7 @@ import { goldGroups, sharedMessage } from "../../analysis/rewardChecks/goldGroup
 import type { FilePlace } from "../../analysis/rewardChecks/ownFiles.ts";
 import { severities, type ProbeFinding, type ProbeReport } from "../../analysis/rewardChecks/probe.ts";
 import {
+  capital,
   goldMessage,
   holeMessage,
   ownProcessMessage,
@@ -63,8 +64,6 @@ export const causeLine = (cause: FailureCause, termPlace: (term: string) => stri
   );
 
 export const placeText = ({ file, line }: FilePlace): string => `${pathText(file)}:${line + 1}:1`;
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** @param termPlace `file:line:column` of a term in the config, for those that are no function of one's own */
 export function probeLine(finding: ProbeFinding, termPlace: (term: string) => string): string {

@@ -4,7 +4,8 @@ import { statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { datasetLines } from "../../core/datasetLines.ts";
 import type { FileKind } from "../../config/configKind.ts";
-import { liesIn, writesTo } from "../../frameworks/project/writesTo.ts";
+import { liesIn } from "../../../shared/lib/liesIn.ts";
+import { writesTo } from "../../frameworks/project/writesTo.ts";
 import { filesBelow } from "./files.ts";
 
 export interface DumpedRollouts {

@@ -7,16 +7,26 @@ import { fileReader } from "../readers/fileReader.ts";
 /** Folders above the configuration that a command may have been started from. */
 const levels = 6;
 
-/** Resolves a path from the configuration's folder or one above it up to the repository's; undefined if nothing is there. */
-export function placeOfFile(configuration: string, path: string): string | undefined {
-  const expanded = path.replace(/^~(?=[\\/])/, homedir());
-  if (isAbsolute(expanded)) return existsSync(expanded) ? expanded : undefined;
+/** As a shell expands the home folder. */
+export const expanded = (path: string): string => path.replace(/^~(?=[\\/])/, homedir());
+
+/** The configuration's folder and those above it, up to the repository's: a command may have been started from each. */
+export function* startFolders(configuration: string): Generator<string> {
   let folder = dirname(configuration);
   for (let level = 0; level < levels; level++) {
-    const place = join(folder, expanded);
-    if (existsSync(place)) return place;
-    if (existsSync(join(folder, ".git")) || dirname(folder) === folder) return undefined;
+    yield folder;
+    if (existsSync(join(folder, ".git")) || dirname(folder) === folder) return;
     folder = dirname(folder);
+  }
+}
+
+/** Resolves a path from the configuration's folder or one above it up to the repository's; undefined if nothing is there. */
+export function placeOfFile(configuration: string, path: string): string | undefined {
+  const wanted = expanded(path);
+  if (isAbsolute(wanted)) return existsSync(wanted) ? wanted : undefined;
+  for (const folder of startFolders(configuration)) {
+    const place = join(folder, wanted);
+    if (existsSync(place)) return place;
   }
   return undefined;
 }

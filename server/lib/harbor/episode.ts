@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { shellQuoted } from "../texts/shellQuoted.ts";
+import { shellQuoted } from "../../../shared/lib/shellQuoted.ts";
 import { Namespaces, shell, usualPath, type Finished } from "./namespaces.ts";
 import type { HarborTask } from "./taskFolder.ts";
 

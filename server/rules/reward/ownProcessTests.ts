@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../shared/lib/json.ts";
 import { plural } from "../../../shared/lib/format.ts";
 import type { RewardTermConfig, TaskConfig } from "../../core/config/resolved.ts";
 import { linesOfTask } from "../../core/datasetLines.ts";
-import { ownProcessTests as testsIn } from "../../methods/reward/code/ownProcess.ts";
+import { ownProcessAdvice, ownProcessTests as testsIn } from "../../methods/reward/code/ownProcess.ts";
 import { unitTests } from "../../methods/reward/code/unitTests.ts";
 import { appliesTo } from "../ranges.ts";
 import { eachRlStage, firstTime, reportAt, type Rule } from "../rule.ts";
@@ -49,7 +49,7 @@ export const ownProcessTests: Rule = {
       const path = ["reward", "terms", term.name];
       reportAt(model, view, ownProcessTests, [[...path, "use"], path], {
         severity: "info",
-        message: `${first.rows} of the first ${plural(first.of, "line")} of \`${basename(first.file)}\` ${first.rows === 1 ? "has" : "have"} tests that run in the program's own process, which a policy may fool. A test of line ${first.line + 1} ${first.why}. Write such a test as a call and its output (\`fn_name\`, \`inputs\`, \`outputs\`), or define the function that it gives in the field \`test_setup_code\`.`,
+        message: `${first.rows} of the first ${plural(first.of, "line")} of \`${basename(first.file)}\` ${first.rows === 1 ? "has" : "have"} tests that run in the program's own process, which a policy may fool. A test of line ${first.line + 1} ${first.why}. ${ownProcessAdvice}`,
       });
     }
   }),

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { Needs } from "../../frameworks/export/exporter.ts";
 import { hostFile } from "../../lib/own/ownProcess.ts";
-import { shellQuoted } from "../../lib/texts/shellQuoted.ts";
+import { shellQuoted } from "../../../shared/lib/shellQuoted.ts";
 import { shellWord, type Shell } from "../shell.ts";
 import type { SiteConfig } from "../siteConfig.ts";
 

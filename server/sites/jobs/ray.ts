@@ -1,7 +1,7 @@
 /** Jobs of a Ray cluster, by its Jobs REST interface (Ray 2.60): no Ray is needed here. */
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { shellQuoted } from "../../lib/texts/shellQuoted.ts";
+import { shellQuoted } from "../../../shared/lib/shellQuoted.ts";
 import { shellWord } from "../shell.ts";
 import { rayRequest, type RayAnswer } from "./rayRequest.ts";
 import { launchLine, type JobAsk, type JobState, type Runner } from "./runner.ts";

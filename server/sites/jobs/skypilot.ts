@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { shellQuoted } from "../../lib/texts/shellQuoted.ts";
+import { shellQuoted } from "../../../shared/lib/shellQuoted.ts";
 import { shellWord, type Shell } from "../shell.ts";
 import { launchLine, type JobAsk, type JobState, type Runner } from "./runner.ts";
 

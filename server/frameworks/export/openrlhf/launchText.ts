@@ -1,6 +1,6 @@
 /** launch.sh: OpenRLHF reads no file of settings, so its flags are here, where `gradus convert` reads them too. */
 import type { Json, JsonObject } from "../../../../shared/lib/json.ts";
-import { shellQuoted } from "../../../lib/texts/shellQuoted.ts";
+import { shellQuoted } from "../../../../shared/lib/shellQuoted.ts";
 
 /** A file of the folder that launch.sh is in. */
 export const inProject = (name: string): string => `\${project}/${name}`;

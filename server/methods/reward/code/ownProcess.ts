@@ -97,6 +97,10 @@ function givenFunction(bare: string, language: SandboxLanguage): string | undefi
   return undefined;
 }
 
+/** What a test needs so that a judge can run it. */
+export const ownProcessAdvice =
+  "Write such a test as a call and its output (`fn_name`, `inputs`, `outputs`), or define the function that it gives in the field `test_setup_code`.";
+
 export const cutTo = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most)}…` : text;
 

@@ -4,6 +4,7 @@ import type { Json } from "../../../../shared/lib/json.ts";
 import { jsonSaid } from "../../../lib/sandbox/jsonSaid.ts";
 import type { SandboxFailure, SandboxProgram, SandboxResult } from "../../../lib/sandbox/sandbox.ts";
 import { asserted } from "./asserted.ts";
+import { cutTo } from "./ownProcess.ts";
 import { samePrinted, sameReturned } from "./compare.ts";
 import { driven, toldBy } from "./driver.ts";
 import type { Sandboxes } from "./exchange.ts";
@@ -27,7 +28,7 @@ export interface Tested {
   readonly within?: string;
 }
 
-const short = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text);
+const short = (text: string): string => cutTo(text, 160);
 const quoted = (value: Json): string =>
   short(typeof value === "string" ? value.trim() : JSON.stringify(value));
 
