@@ -1,16 +1,17 @@
-// Runs jobs side by side: what waits for other processes leaves room for two more than there are processors.
+// Runs jobs side by side: what waits for other processes, or for the disk, leaves room for more than there are processors.
 
 /**
- * Takes the next job that may start whenever a slot is free: `processors` of those that compute, as many of those that
- * wait, and two more than `processors` in all. Jobs start in the order of the list. `done(job, result)` is called once a
- * job, when it ends.
+ * Takes the next job that may start whenever a slot is free: one more than `processors` of those that compute, which write
+ * files and start programs now and then, and `processors` of those that wait. Jobs start in the order of the list.
+ * `done(job, result)` is called once a job, when it ends.
  */
 export async function runPool(jobs, { processors, run, done }) {
   const open = [...jobs];
   const running = { computing: 0, waiting: 0 };
   const kindOf = ({ waits }) => (waits ? "waiting" : "computing");
+  const most = { computing: processors + 1, waiting: processors };
   const next = () => {
-    const index = open.findIndex((job) => running[kindOf(job)] < processors);
+    const index = open.findIndex((job) => running[kindOf(job)] < most[kindOf(job)]);
     return index < 0 ? undefined : open.splice(index, 1)[0];
   };
   const slot = async () => {
@@ -21,5 +22,5 @@ export async function runPool(jobs, { processors, run, done }) {
       done(job, result);
     }
   };
-  await Promise.all(Array.from({ length: processors + 2 }, slot));
+  await Promise.all(Array.from({ length: most.computing + most.waiting }, slot));
 }

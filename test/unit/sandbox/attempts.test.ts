@@ -22,7 +22,7 @@ const run = (
     Promise.resolve(question.slice(0, 9)),
   );
 
-for (const attempt of some([...python, ...javaScript], 50))
+for (const attempt of some([...python, ...javaScript], 30))
   test(`${attempt.kind}: ${attempt.name}`, async () => {
     const { stdout, failure } = await run(attempt, 0.4);
     assert.doesNotMatch(stdout, /PASSED/);

@@ -22,7 +22,7 @@ import { leasePath, readWorker } from "../../../shared/run/lease.ts";
 import { attemptsOf } from "../../../shared/log/reader.ts";
 import { segmentPath } from "../../../shared/log/writer.ts";
 import { daemonStatus } from "../../../shared/protocol/protocol.ts";
-import { Sandbox, kill, until } from "../daemon.ts";
+import { Sandbox, kill, until } from "../../rpc/daemon.ts";
 
 let box: Sandbox;
 beforeEach(async () => {
