@@ -16,6 +16,7 @@ declare const GRADUS_VERSION: string;
 const commands: Readonly<Record<keyof typeof starts, () => Promise<{ command: Command }>>> = {
   init: () => import("./cli/init.ts"),
   run: () => import("./cli/run.ts"),
+  check: () => import("./cli/check/index.ts"),
   validate: () => import("./cli/validate/index.ts"),
   resolve: () => import("./cli/resolve.ts"),
   convert: () => import("./cli/convert.ts"),

@@ -18,6 +18,7 @@ export const flag = "--trust-workspace";
 export const starts = {
   init: "nothing",
   run: "what its config names",
+  check: "with --trust-workspace",
   validate: "nothing",
   resolve: "nothing",
   convert: "nothing",

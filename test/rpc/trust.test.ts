@@ -83,6 +83,7 @@ describe("a folder from elsewhere", () => {
   /** Ways through the commands that only look: those that read most of the folder. */
   const ways: readonly string[] = [
     "validate .",
+    "check .",
     "explain named.gradus.yaml --rollouts rollouts.jsonl",
     "runs import .",
     "lsp --stdio",

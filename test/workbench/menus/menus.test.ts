@@ -140,6 +140,8 @@ describe("what editors and the palette offer, pressed where it is offered", () =
         // The site in this folder is for configs of other trainers.
         const pick = offer.command === "gradus.run.startOn" ? "this machine" : "short";
         at.person.answers = { ...at.person.answers, pick };
+        // The newest run is the one that is picked: a press before this one may have started it.
+        if (offer.command === "gradus.run.delete") await at.stage.endLive();
         await open();
         await at.press(offer, where);
       }

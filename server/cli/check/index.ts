@@ -1,0 +1,79 @@
+import { plural } from "../../../shared/lib/format.ts";
+import { whole } from "../options.ts";
+import { complain, exit, print, printJson, type Command } from "../command.ts";
+import { visibleText } from "../../../shared/lib/visibleText.ts";
+import type { Finding, Sum } from "./finding.ts";
+import { sumOf } from "./sum.ts";
+
+interface Options {
+  readonly all?: boolean;
+  readonly json?: boolean;
+  readonly trustWorkspace?: boolean;
+  readonly seconds: number;
+}
+
+/** Lines that are read at a glance. */
+const mostLines = 7;
+/** Places up to this wide stand in a column. */
+const widest = 28;
+
+export const command: Command = {
+  name: "check",
+  configure: (program) => {
+    program
+      .argument("[path]", "a file or a folder: launch scripts, notebooks, configs, rewards, logs", ".")
+      .option("--all", "every finding, also information")
+      .option("--run, --trust-workspace", "also run the folder's reward functions: only where you trust it")
+      .option("--seconds <n>", "how long rewards may be tried, all together", whole(1), 60)
+      .option("--json", "one JSON value")
+      .action(async (path: string, options: Options) => {
+        const runs = options.trustWorkspace === true;
+        const sum = await sumOf(path, { runs, seconds: options.seconds });
+        if (options.json === true) printJson(sum);
+        else say(sum, options.all === true);
+        process.exitCode = exitCode(sum);
+      });
+  },
+};
+
+function exitCode({ findings, projects, logs }: Sum): number {
+  if (findings.some(({ severity }) => severity === "error")) return exit.failed;
+  return projects.length + logs.length === 0 ? exit.usage : exit.ok;
+}
+
+function say(sum: Sum, all: boolean): void {
+  const told = all ? sum.findings : sum.findings.filter(({ severity }) => severity !== "info");
+  const shown = all ? told : told.slice(0, mostLines);
+  const width = Math.min(widest, Math.max(0, ...shown.map((finding) => placeOf(finding).length)));
+  for (const finding of shown) {
+    const [first, ...others] = finding.message.split("\n");
+    for (const line of [`${placeOf(finding).padEnd(width)}  ${first}`, ...(all ? others : [])])
+      print(visibleText(line));
+  }
+  for (const text of sum.left) complain(visibleText(text));
+  print(counts(sum, told.length, shown.length));
+}
+
+const placeOf = ({ file, line }: Finding): string => (line === undefined ? file : `${file}:${line}`);
+
+/** "3 findings in 2 projects and 1 log; 4 files of ms-swift were not checked", with what the seven lines leave out. */
+function counts({ findings, projects, logs, unchecked }: Sum, told: number, shown: number): string {
+  const found = told === 0 ? "no findings" : plural(told, "finding");
+  const places = [
+    ...(projects.length === 0 ? [] : [plural(projects.length, "project")]),
+    ...(logs.length === 0 ? [] : [plural(logs.length, "log")]),
+  ].join(" and ");
+  const more = [
+    ...(shown < told ? [`${told - shown} not shown`] : []),
+    ...(told < findings.length ? [`${findings.length - told} only for information`] : []),
+  ];
+  const rest = more.length === 0 ? "" : `; ${more.join(", ")}: \`gradus check --all\` shows all`;
+  return `${found}${places === "" ? "" : ` in ${places}`}${notChecked(unchecked)}${rest}`;
+}
+
+function notChecked(unchecked: Sum["unchecked"]): string {
+  const all = unchecked.reduce((sum, { files }) => sum + files.length, 0);
+  if (all === 0) return "";
+  const named = unchecked.map(({ trainer, files }) => `${plural(files.length, "file")} of ${trainer}`);
+  return `; ${named.join(", ")} ${all === 1 ? "was" : "were"} not checked`;
+}

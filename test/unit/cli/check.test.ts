@@ -1,0 +1,124 @@
+/** `gradus check`: one sum of what there is to say of a folder, worst first. */
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { z } from "zod";
+import { gradus } from "../../support/cli.ts";
+
+const sumSchema = z.object({
+  findings: z.array(
+    z.object({
+      file: z.string(),
+      line: z.number().optional(),
+      severity: z.string(),
+      by: z.string(),
+      rule: z.string().optional(),
+      message: z.string(),
+    }),
+  ),
+  projects: z.array(z.string()),
+  logs: z.array(z.string()),
+  unchecked: z.array(z.object({ trainer: z.string(), files: z.array(z.string()) })),
+  left: z.array(z.string()),
+});
+
+const good = "tasks: [{ env: countdown }]\nreward: { terms: { correct: equation } }\n";
+/** A launch with as many wrong keys as are asked for. */
+const launch = (wrong: number): string =>
+  `python3 -m verl.trainer.main_ppo \\\n${Array.from({ length: wrong }, (_, n) => `  actor_rollout_ref.actor.wrong_${n}=1 \\\n`).join("")}  data.train_batch_size=64\n`;
+/** In verl's form; it never answers. */
+const endless = `import time
+
+def compute_score(data_source, solution_str, ground_truth, extra_info=None):
+    time.sleep(600)
+    return 0.0
+`;
+
+let folder = "";
+const write = (name: string, text: string): void => {
+  mkdirSync(join(folder, name, ".."), { recursive: true });
+  writeFileSync(join(folder, name), text);
+};
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), "gradus-check-"));
+  write("empty/notes.txt", "nothing\n");
+  write("good/a.gradus.yaml", good);
+  write("many/run.sh", launch(9));
+  write("many/swift/train.sh", "swift rlhf --rlhf_type grpo --model Qwen/Qwen3-1.7B\n");
+  write("many/warned.gradus.yaml", `${good}rollout: { group: 1 }\n`);
+  cpSync("test/fixtures/projects/trl", join(folder, "trl"), { recursive: true });
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+async function sum(...words: string[]) {
+  const { code, stdout } = await gradus(["check", ...words, "--json"], folder);
+  return { code, ...sumSchema.parse(JSON.parse(stdout)) };
+}
+
+describe("gradus check", () => {
+  it("says that nothing is wrong, and of how much", async () => {
+    const { code, stdout } = await gradus(["check", "good"], folder);
+    assert.equal(code, 0);
+    assert.match(stdout, /^no findings in 1 project/);
+  });
+
+  it("takes the current folder, and ends with 2 where nothing is anybody's", async () => {
+    const { code, stderr } = await gradus(["check"], join(folder, "empty"));
+    assert.equal(code, 2);
+    assert.match(stderr, /there is nothing to check in `\.`/);
+    assert.equal((await gradus(["check", "absent"], folder)).code, 1);
+  });
+
+  it("prints the worst seven, their places in a column, and counts the others", async () => {
+    const { code, stdout } = await gradus(["check", "many"], folder);
+    const lines = stdout.trim().split("\n");
+    assert.equal(code, 1);
+    assert.equal(lines.length, 8, stdout);
+    for (const line of lines.slice(0, 7)) assert.match(line, /^many\/run\.sh:\d+ +\S/);
+    const [, found, hidden] = /^(\d+) findings in \d projects; .*?(\d+) not shown/.exec(lines[7]!) ?? [];
+    assert.equal(Number(found), 7 + Number(hidden), lines[7]);
+    assert.match(lines[7]!, /; 1 file of ms-swift was not checked; .*`gradus check --all` shows all$/);
+    const all = await gradus(["check", "many", "--all"], folder);
+    assert.match(all.stdout, /warned\.gradus\.yaml:3/);
+  });
+
+  it("gives programs every finding with its place, errors first", async () => {
+    const { code, findings, projects, unchecked } = await sum("many");
+    assert.equal(code, 1);
+    const ranks = findings.map(({ severity }) => ["error", "warning", "info"].indexOf(severity));
+    assert.deepEqual(ranks, ranks.toSorted());
+    assert.ok(findings.every(({ line, by }) => line !== undefined && by === "validate"));
+    assert.deepEqual(projects.toSorted(), ["many/run.sh", "many/warned.gradus.yaml"]);
+    assert.deepEqual(unchecked, [{ trainer: "ms-swift", files: ["many/swift/train.sh"] }]);
+  });
+
+  it("tries the folder's rewards only where it is told to, and says so", async () => {
+    const { left, findings } = await sum("trl");
+    assert.deepEqual(
+      findings.filter(({ by }) => by === "reward"),
+      [],
+    );
+    assert.deepEqual(left, [
+      "the reward of trl/train.py did not run: `gradus check --run` tries it, in a folder that you trust.",
+    ]);
+    const tried = await sum("trl", "--run");
+    const [hole] = tried.findings.filter(({ by }) => by === "reward");
+    assert.equal(hole?.file, "trl/train.py");
+    assert.match(hole.message, /^`correct`: A sentence that denies the answer scores 1/);
+    assert.deepEqual(tried.left, []);
+  });
+
+  it("does not try a reward for longer than it is given", async () => {
+    write("slow/data.jsonl", '{"prompt": "1 + 1 =", "answer": "2"}\n'.repeat(4));
+    write("slow/reward.py", endless);
+    write(
+      "slow/mine.gradus.yaml",
+      "tasks: [{ dataset: data.jsonl, prompt: '{prompt}', answer: '{answer}' }]\nreward: { terms: { score: { use: ./reward.py } } }\n",
+    );
+    const { left, code } = await sum("slow", "--run", "--seconds", "1");
+    assert.equal(code, 0);
+    assert.match(left.join("\n"), /was not tried to the end: the time that `--seconds` gives was over/);
+  });
+});
