@@ -133,7 +133,7 @@ function userSchemas(all: readonly Declaration[], own: Fields): JsonObject[] {
     .filter(({ name }) => name === "user" || name === "python")
     .map((method) => {
       const { file: _, export: __, ...parameters } = properties(paramsSchema(method));
-      const pattern = method.name === "python" ? "\\.py(:\\w+)?$" : "\\.[cm]?[jt]s(:[\\w$]+)?$";
+      const pattern = method.name === "python" ? "\\.(?:py|ipynb)(:\\w+)?$" : "\\.[cm]?[jt]s(:[\\w$]+)?$";
       return {
         type: "object",
         title: method.name,
