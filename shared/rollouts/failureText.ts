@@ -83,11 +83,7 @@ export function readFailureEvent(message: string): { readonly term: string; read
 }
 
 /** `bad.ts:3`; null where the place is not known. */
-export function placeText({
-  file,
-  cell,
-  line,
-}: Pick<FailureText, "file" | "cell" | "line">): string | null {
+export function placeText({ file, cell, line }: Pick<FailureText, "file" | "cell" | "line">): string | null {
   if (file === null) return null;
   const name = file.split(/[\\/]/).at(-1) ?? file;
   return line === null ? name : `${name}${cellText(cell)}:${line}`;

@@ -30,12 +30,12 @@ export function inCell(module: string, { start, end }: Range): InCell {
 export const inCells = (module: string, diagnostic: Diagnostic): Diagnostic => ({
   ...diagnostic,
   ...inCell(module, diagnostic.range),
-  fixes: diagnostic.fixes.filter(({ edits }) => edits.every((edit) => isOfOne(module, edit))).map(
-    (fix): Fix => ({
+  fixes: diagnostic.fixes
+    .filter(({ edits }) => edits.every((edit) => isOfOne(module, edit)))
+    .map((fix): Fix => ({
       ...fix,
       edits: fix.edits.map((edit) => ({ ...edit, ...inCell(module, edit.range) })),
-    }),
-  ),
+    })),
   ...(diagnostic.related && {
     related: diagnostic.related.map((other) =>
       other.file === diagnostic.file ? { ...other, ...inCell(module, other.range) } : other,

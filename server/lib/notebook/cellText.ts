@@ -59,7 +59,8 @@ export class CellTexts {
   }
 }
 
-const decoded = (letter: string): string => (letter.startsWith("\\") ? String(JSON.parse(`"${letter}"`)) : letter);
+const decoded = (letter: string): string =>
+  letter.startsWith("\\") ? String(JSON.parse(`"${letter}"`)) : letter;
 
 /** As the file would hold it. */
 export const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
@@ -101,7 +102,12 @@ function place(text: string, literal: Literal, open: readonly Open[], cells: Lit
     inner.key = text.slice(literal.start, literal.end);
     if (open.length === 1 && inner.key === "cells") cells.length = 0;
     if (isWithin(open, "cells") && open.length === 3 && inner.key === "source") cells.at(-1)?.splice(0);
-  } else if (isWithin(open, "cells") && open[2]?.key === "source" && open.length <= 4 && open[3]?.kind !== "{")
+  } else if (
+    isWithin(open, "cells") &&
+    open[2]?.key === "source" &&
+    open.length <= 4 &&
+    open[3]?.kind !== "{"
+  )
     cells.at(-1)?.push(literal);
 }
 

@@ -141,5 +141,7 @@ export function cellLine(module: string, line: number): CellLine | undefined {
   const { starts, numbers } = cellsOf(module);
   const at = firstWhere(starts.length, (one) => (starts[one] ?? 0) > line) - 1;
   const [start, cell] = [starts[at], numbers[at]];
-  return start === undefined || cell === undefined ? undefined : { cell, line: Math.max(0, line - start - 1) };
+  return start === undefined || cell === undefined
+    ? undefined
+    : { cell, line: Math.max(0, line - start - 1) };
 }

@@ -87,7 +87,8 @@ describe("IPython's own lines", () => {
   });
 
   it("are none in a text, between brackets and after a backslash", () => {
-    const cell = 'p = """\nWhy?\n!important\n%%x\n"""\nq = ("a %s"\n  % b)\nr = a \\\n  % b\ns = "[" # (\nls = [1]\ncat in x';
+    const cell =
+      'p = """\nWhy?\n!important\n%%x\n"""\nq = ("a %s"\n  % b)\nr = a \\\n  % b\ns = "[" # (\nls = [1]\ncat in x';
     assert.deepEqual(bodyOf(cell), cell.split("\n"));
     assert.deepEqual(bodyOf("p = '''a\\''' '''\n!ls").at(-1), "pass  # !ls");
   });
@@ -136,7 +137,10 @@ describe("a place of a cell", () => {
     assert.equal(slice(text, 2, 0, 4, 11), '\\"\\u00e9\\\\t😀\\"');
     assert.equal(slice(text, 2, 1, 5, 6), "1");
     assert.equal(slice(text, 3, 1, 0, 4), "beta");
-    assert.equal(new CellTexts(text).range(9, { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } }), undefined);
+    assert.equal(
+      new CellTexts(text).range(9, { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } }),
+      undefined,
+    );
   });
 
   it("takes the place of a module's line in a message", () => {
