@@ -1,4 +1,5 @@
 import { limits, readText } from "../lib/inputFile.ts";
+import { longestSource } from "../lib/notebook/notebook.ts";
 import { resolve } from "node:path";
 import { Option } from "commander";
 import { UserError, readFailure } from "../../shared/lib/errors.ts";
@@ -13,7 +14,7 @@ interface Options {
 
 function read(path: string): string {
   try {
-    return readText(path, /\.(ya?ml|json)$/.test(path) ? limits.config : limits.source);
+    return readText(path, /\.(ya?ml|json)$/.test(path) ? limits.config : longestSource(path));
   } catch (error) {
     throw new UserError(`the configuration can't be read: ${readFailure(error)}`, {
       file: path,
@@ -54,7 +55,7 @@ export const command: Command = {
     program
       .argument(
         "<file>",
-        "a verl Hydra file or launch script, a TRL GRPOConfig in YAML or Python, an OpenRLHF command line, settings of SkyRL in YAML or a launch script, or prime-rl's rl.toml",
+        "a verl Hydra file or launch script, a TRL GRPOConfig in YAML, Python or a notebook, an OpenRLHF command line, settings of SkyRL in YAML or a launch script, or prime-rl's rl.toml",
       )
       .addOption(
         new Option(

@@ -7,9 +7,12 @@ import type { FrameworkDocument, Framework, Setting } from "./document.ts";
 import { DocumentModel } from "./model.ts";
 import { hasTree } from "./facts.ts";
 import { openrlhfRules } from "./openrlhf/rules/index.ts";
+import { inCells } from "./notebook/diagnostics.ts";
 import { parseConfig } from "./readers/index.ts";
 import type { ParsedConfig } from "./readers/parsedConfig.ts";
 import { referenced } from "./interpolation.ts";
+import { isNotebook, pythonText } from "../lib/notebook/notebook.ts";
+import { mayBeFrameworkConfig } from "./readers/recognise.ts";
 import { diagnosed } from "./report.ts";
 import type { FrameworkRule } from "./rule.ts";
 import { trlRules } from "./trl/rules/index.ts";
@@ -24,12 +27,18 @@ export { DocumentModel } from "./model.ts";
 
 export const frameworkRules: readonly FrameworkRule[] = [...verlRules, ...trlRules, ...openrlhfRules];
 
-/** undefined if the text is not a configuration of the three. Content decides; `file` only determines the form. */
+/**
+ * undefined if the text is not a configuration of the three. Content decides; `file` only determines the form. A notebook is
+ * read as the module of its code cells.
+ * @throws UserError where a notebook cannot be read
+ */
 export function readFrameworkDocument(
   file: string,
-  text: string,
+  given: string,
   surroundings: ReleaseHints = {},
 ): FrameworkDocument | undefined {
+  if (!mayBeFrameworkConfig(given)) return undefined;
+  const text = pythonText(file, given);
   const written = parseConfig(file, text);
   if (written === undefined) return undefined;
   const version = versionOf(written.framework, file, text, surroundings);
@@ -80,11 +89,12 @@ const mains: Readonly<Record<Framework, RegExp>> = {
 const holdsFor = ({ trees }: FrameworkRule, { framework, tree = "" }: FrameworkDocument): boolean =>
   trees?.includes(tree) ?? mains[framework].test(tree);
 
-/** In the order of the text. */
+/** In the order of the text; of a notebook at the places of its cells. */
 export function checkFrameworkDocument(document: FrameworkDocument): readonly Diagnostic[] {
-  return [...withoutRelease(document, diagnosticsOf(document), diagnosticsOf)].sort(
+  const found = [...withoutRelease(document, diagnosticsOf(document), diagnosticsOf)].sort(
     ({ range: { start: a } }, { range: { start: b } }) => a.line - b.line || a.character - b.character,
   );
+  return isNotebook(document.file) ? found.map((one) => inCells(document.text, one)) : found;
 }
 
 /** By the document's release alone. */

@@ -7,6 +7,7 @@ import { loadConfig, type LoadedConfig } from "../rules/load.ts";
 import type { Known } from "../rules/fixAll.ts";
 import type { SourceNode } from "../config/text/node.ts";
 import { language } from "../../shared/editor/contributions.ts";
+import { isNotebook } from "../lib/notebook/notebook.ts";
 import { readFrameworkDocument, type FrameworkDocument } from "../frameworks/index.ts";
 import { engineKeys } from "../frameworks/export/engineKeys.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
@@ -106,7 +107,11 @@ export class FrameworkFiles {
     const { uri, version } = open;
     const known = this.read.get(uri);
     if (known?.version === version) return known.found;
-    const document = readFrameworkDocument(pathOf(uri), open.getText(), this.surroundings);
+    const file = pathOf(uri);
+    // Its places are those of cells, and a position here is one of its JSON.
+    const document = isNotebook(file)
+      ? undefined
+      : readFrameworkDocument(file, open.getText(), this.surroundings);
     const found = document === undefined ? undefined : { uri, version, document };
     this.read.set(uri, { version, found });
     return found;

@@ -13,6 +13,8 @@ export const limits = {
   config: 2 * megabyte,
   /** A source file: a reward, a trainer's script. */
   source: 8 * megabyte,
+  /** A notebook: its outputs hold pictures. */
+  notebook: 64 * megabyte,
   /** A JSON file of a model: `config.json`, an index, an adapter's. */
   modelJson: 64 * megabyte,
   /** A tokenizer with its vocabulary. */

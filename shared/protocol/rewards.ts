@@ -8,6 +8,8 @@ import { edited, run } from "./parameters.ts";
 export interface RewardFinding {
   /** Absolute. */
   readonly file: string;
+  /** Of a notebook: the cell that the line is in, counted from 1 with the cells of text. */
+  readonly cell?: number;
   /** From 0. */
   readonly line: number;
   readonly severity: "error" | "warning" | "info";

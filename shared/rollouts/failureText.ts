@@ -5,6 +5,8 @@ interface FailureText {
   readonly text: string;
   /** Absolute path; null where the message names none. */
   readonly file: string | null;
+  /** Of a notebook: the cell that the line is in. */
+  readonly cell?: number;
   /** Both from 1; null where only the file is known. */
   readonly line: number | null;
   readonly column: number | null;
@@ -14,9 +16,12 @@ const path = String.raw`(?:file:\/\/|\/|[A-Za-z]:[\\/])[^\n]*?`;
 /** ` (at score (/project/reward.ts:3:9))`: the frame that a thrown error's message ends with. */
 const frame = new RegExp(String.raw` \(at (?:[^\n]*? \()?(${path}):(\d+):(\d+)\)?\)$`);
 /** `/project/reward.ts:score: `: the function that was called. */
-const called = new RegExp(String.raw`^(${path}\.(?:[cm]?[jt]sx?|py)):[^:\n]*: `);
-/** ` (reward.py:22)`: the line of a Python function that threw, in its own folder or below it; other files are absolute. */
-const pythonFrame = / \(([^()\n]+\.py):(\d+)\)$/;
+const called = new RegExp(String.raw`^(${path}\.(?:[cm]?[jt]sx?|py|ipynb)):[^:\n]*: `);
+/**
+ * ` (reward.py:22)`, ` (train.ipynb cell 4:2)`: the line of a Python function that threw, in its own folder or below it; other
+ * files are absolute.
+ */
+const pythonFrame = / \(((?:[^()\n]|\([^()\n]*\))+\.(?:py|ipynb))(?: cell (\d+))?:(\d+)\)$/;
 
 /** A stack names a module by its address where it has no source map. */
 function pathOf(place: string): string {
@@ -31,7 +36,7 @@ function pathOf(place: string): string {
 
 export function readFailure(message: string): FailureText {
   const [at, by] = [frame.exec(message), called.exec(message)];
-  const python = by?.[1]?.endsWith(".py") === true ? pythonFrame.exec(message) : null;
+  const python = /\.(?:py|ipynb)$/.test(by?.[1] ?? "") ? pythonFrame.exec(message) : null;
   if (python !== null) return readPython(message, by?.[0] ?? "", by?.[1] ?? "", python);
   const text = message.slice(by?.[0].length ?? 0, at?.index ?? message.length).trim();
   return {
@@ -48,7 +53,8 @@ function readPython(message: string, before: string, called: string, frame: RegE
   return {
     text: message.slice(before.length, frame.index).trim(),
     file: isAbsolute ? named : called.replace(/[^\\/]*$/, named),
-    line: Number(frame[2]),
+    ...(frame[2] === undefined ? {} : { cell: Number(frame[2]) }),
+    line: Number(frame[3]),
     column: 1,
   };
 }
@@ -62,9 +68,9 @@ interface FailureKind {
 }
 
 export function kindOfFailure(message: string): FailureKind {
-  const { text, file, line } = readFailure(message);
+  const { text, file, cell, line } = readFailure(message);
   const kind = /^threw ([\w.]+)/.exec(text)?.[1] ?? text.replace(/(['"`]).*?\1|-?\d[\d.,]*/gs, "…");
-  return { kind, place: line === null ? null : `${file ?? ""}:${line}` };
+  return { kind, place: line === null ? null : `${file ?? ""}${cellText(cell)}:${line}` };
 }
 
 /** One event of a run's log as the term that failed, and its message. */
@@ -77,11 +83,13 @@ export function readFailureEvent(message: string): { readonly term: string; read
 }
 
 /** `bad.ts:3`; null where the place is not known. */
-export function placeText({ file, line }: Pick<FailureText, "file" | "line">): string | null {
+export function placeText({ file, cell, line }: Pick<FailureText, "file" | "cell" | "line">): string | null {
   if (file === null) return null;
   const name = file.split(/[\\/]/).at(-1) ?? file;
-  return line === null ? name : `${name}:${line}`;
+  return line === null ? name : `${name}${cellText(cell)}:${line}`;
 }
+
+const cellText = (cell: number | undefined): string => (cell === undefined ? "" : ` cell ${cell}`);
 
 const longest = 200;
 /** On one line, and no longer than a person reads in passing. */

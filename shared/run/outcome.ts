@@ -25,6 +25,8 @@ export interface RewardFailure {
   readonly first: number;
   readonly last: number;
   readonly file: string | null;
+  /** Of a notebook: the cell that the line is in. */
+  readonly cell?: number;
   readonly line: number | null;
   readonly column: number | null;
 }

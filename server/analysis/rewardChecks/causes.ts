@@ -96,9 +96,9 @@ export class FailureCauses {
   }
 
   private first(term: string, message: string, task: Task): Counted["cause"] {
-    const { text, file, line } = readFailure(message);
+    const { text, ...at } = readFailure(message);
     const of = this.terms.find(({ name }) => name === term);
-    const place = of && placeOfFailure(of, file, line);
+    const place = of && placeOfFailure(of, at);
     const { row, file: data } = this.rows.get(task) ?? {};
     return {
       term,
@@ -116,13 +116,12 @@ export class FailureCauses {
 /** What was thrown in a package is the function's to catch. */
 function placeOfFailure(
   term: RewardTermConfig,
-  file: string | null,
-  line: number | null,
+  { file, cell, line }: Omit<ReturnType<typeof readFailure>, "text">,
 ): FilePlace | undefined {
   const own = ownFile(term);
   const isOwn = own !== undefined && file !== null && file.startsWith(`${dirname(own)}${sep}`);
   return isOwn && line !== null && !/[\\/](?:site-packages|node_modules)[\\/]/.test(file)
-    ? { file, line: line - 1 }
+    ? { file, ...(cell !== undefined && { cell }), line: line - 1 }
     : placeOf(term);
 }
 

@@ -16,7 +16,7 @@ import { capital, goldMessage, goldText, probeMessage, quoted } from "./sentence
 /** Kinds of answer that a finding names besides its first. */
 const mostProbes = 8;
 
-type Place = Pick<RewardFinding, "file" | "line">;
+type Place = Pick<RewardFinding, "file" | "cell" | "line">;
 
 /** Where a config's own lines and its functions are. */
 export class FindingPlaces {

@@ -9,13 +9,8 @@ import { batchOf, decidingTerms, type Answer, type AnswerScorer } from "./answer
 import type { Hole } from "./attackTasks.ts";
 import { checkedTasks, type CheckedTask } from "./checkedTasks.ts";
 import { CoveredTerms } from "./covered/coveredTerms.ts";
+import { placeIn, type FilePlace } from "./ownFiles.ts";
 import type { ProbeFinding } from "./probe.ts";
-
-/** `line` counts from 0. */
-interface ReturnPlace {
-  readonly file: string;
-  readonly line: number;
-}
 
 class ReturnLines {
   private readonly terms: CoveredTerms;
@@ -31,7 +26,7 @@ class ReturnLines {
   }
 
   /** undefined: not known, as of a function that ends without a `return` or fails. */
-  async of(name: string | undefined, answer: Answer): Promise<ReturnPlace | undefined> {
+  async of(name: string | undefined, answer: Answer): Promise<FilePlace | undefined> {
     const term = this.scorer.body.reward.terms.find((one) => one.name === name);
     const reward = term && this.terms.of(term);
     if (reward === undefined) return undefined;
@@ -42,7 +37,8 @@ class ReturnLines {
         clock: this.clock,
       });
       const { returned } = await reward.reached();
-      return value?.kind === "error" ? undefined : returned;
+      if (value?.kind === "error" || returned === undefined) return undefined;
+      return placeIn(returned.file, returned.line);
     } catch (error) {
       // The function was loaded before; only the line is missing now.
       if (error instanceof UserError) return undefined;

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
 import { interpreterFor } from "../../lib/own/interpreter.ts";
+import { isNotebook } from "../../lib/notebook/notebook.ts";
 import { pythonHost } from "../../methods/reward/own/python/pythonProcess.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { run, unseen, type Check } from "./checks.ts";
@@ -27,6 +28,9 @@ async function checkTerm({ name: term, term: choice }: RewardTermConfig): Promis
   const file = resolve(choice.folder, params.file);
   try {
     const { path, from } = interpreterFor({ named: params.python, folder: choice.folder, file });
+    // That Python reads the file itself, and a notebook's is no Python.
+    if (isNotebook(file))
+      return { name, status: "ok", detail: `${path} (from ${from}); a notebook's imports are not looked at` };
     const { status, stdout, stderr } = await run(path, [pythonHost(), "--imports", file, params.export]);
     if (status !== 0)
       return missing(name, `${path} (from ${from}): ${stderr.split("\n").at(-1) ?? ""}`, "gradus validate");

@@ -5,15 +5,14 @@ import { batchWithData } from "../../analysis/imported/withData.ts";
 import { batchOfRows, type RecordedRow } from "../../analysis/recorded.ts";
 import { withResponse } from "../../analysis/rescore/rescore.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import { limits, readText } from "../../lib/inputFile.ts";
+import { readPython } from "../../lib/notebook/notebook.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { complain, exit, print, printJson } from "../command.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { withRollouts, type RolloutsOptions } from "../rolloutsOf.ts";
 import { coverageText, missedLines } from "./coverageText.ts";
 
-const textOf = (file: string): readonly string[] =>
-  existsSync(file) ? readText(file, limits.source).split(/\r?\n/) : [];
+const textOf = (file: string): readonly string[] => (existsSync(file) ? readPython(file).split(/\r?\n/) : []);
 
 export async function printCoverage(
   config: RunConfig,

@@ -1,6 +1,7 @@
 /** What `gradus reward --coverage` prints of a file. */
 import { basename } from "node:path";
 import type { BranchCoverage, FileCoverage } from "../../../shared/rollouts/coverage.ts";
+import { placeIn } from "../../analysis/rewardChecks/ownFiles.ts";
 import { formatCount } from "../../../shared/lib/format.ts";
 import { exitNever } from "../../../shared/rollouts/coverageText.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
@@ -23,6 +24,12 @@ export function coverageText({ file, rollouts, lines, branches }: FileCoverage):
   return `${visibleText(basename(file))}: ${parts.join(", ")} over ${formatCount(rollouts)} rollout${rollouts === 1 ? "" : "s"}`;
 }
 
+function placeText(file: string, line: number): string {
+  const place = placeIn(file, line);
+  const cell = place.cell === undefined ? "" : ` cell ${place.cell}`;
+  return `${pathText(file)}${cell}:${place.line + 1}`;
+}
+
 /**
  * The lines that no rollout reached, and the exits that none took of those that were reached.
  * @param source the file's lines
@@ -38,7 +45,7 @@ export function missedLines({ file, lines, branches }: FileCoverage, source: rea
   const said = found
     .slice(0, listed)
     .map(({ line, what }) =>
-      visibleText(`${pathText(file)}:${line + 1}: ${what}: ${(source[line] ?? "").trim()}`),
+      visibleText(`${placeText(file, line)}: ${what}: ${(source[line] ?? "").trim()}`),
     );
   return found.length > listed
     ? [...said, `… and ${found.length - listed} more: --json lists them all`]

@@ -17,7 +17,7 @@ import {
 import { groupedBy } from "../../analysis/rewardChecks/findings.ts";
 import { formatCount, formatNumber } from "../../../shared/lib/format.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
-import { pathText } from "../text/diagnostics.ts";
+import { pathText, placeText as placeWords } from "../text/diagnostics.ts";
 import { oneLine } from "../text/terminal.ts";
 
 /** Of the data's own line; without lines, the row is named. */
@@ -63,7 +63,7 @@ export const causeLine = (cause: FailureCause, termPlace: (term: string) => stri
     `${cause.place === undefined ? termPlace(cause.term) : placeText(cause.place)}: ${causeSeverity(cause)}: ${causeMessage(cause)} [reward-failure]`,
   );
 
-export const placeText = ({ file, line }: FilePlace): string => `${pathText(file)}:${line + 1}:1`;
+export const placeText = (place: FilePlace): string => placeWords(pathText(place.file), place, place.cell);
 
 /** @param termPlace `file:line:column` of a term in the config, for those that are no function of one's own */
 export function probeLine(finding: ProbeFinding, termPlace: (term: string) => string): string {

@@ -11,13 +11,20 @@ export const pathText = (file: string): string => {
   return short === "" || short.startsWith("..") ? file : short;
 };
 
-/** `file:line:column: severity: message [rule]`, lines and columns from 1; an option's text where no file wrote the value. */
+/** `file:line:column`, or `notebook.ipynb cell 4:2`, counted from 1. */
+export const placeText = (
+  file: string,
+  { line, character = 0 }: { readonly line: number; readonly character?: number },
+  cell?: number,
+): string =>
+  cell === undefined ? `${file}:${line + 1}:${character + 1}` : `${file} cell ${cell}:${line + 1}`;
+
+/** `file:line:column: severity: message [rule]`; an option's text where no file wrote the value. */
 export const formatted = (diagnostic: Diagnostic, file = pathText(diagnostic.file)): string => {
-  const { severity, rule, option, range } = diagnostic;
-  const { line, character } = range.start;
+  const { severity, rule, option, range, cell } = diagnostic;
   const [place, message] =
     option === undefined
-      ? [`${file}:${line + 1}:${character + 1}`, diagnostic.message]
+      ? [placeText(file, range.start, cell), diagnostic.message]
       : [option.text, option.message];
   return visibleText(`${place}: ${severity}: ${message} [${rule}]`);
 };

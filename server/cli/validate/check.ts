@@ -19,10 +19,13 @@ import {
   checkFrameworkDocument,
   checkedAgainst,
   readFrameworkDocument,
+  type FrameworkDocument,
   type CheckedRelease,
 } from "../../frameworks/index.ts";
 import { otherTrainer, type OtherTrainer } from "../../frameworks/project/otherTrainer.ts";
+import { inFile } from "../../frameworks/notebook/diagnostics.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
+import { isNotebook, longestSource } from "../../lib/notebook/notebook.ts";
 import { engineKeys } from "../../frameworks/export/engineKeys.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
 import { isCurriculumTest, readCurriculumTests } from "../../analysis/curriculumTests/read.ts";
@@ -34,6 +37,8 @@ export interface Checked {
   readonly file: string;
   readonly kind: FileKind;
   readonly diagnostics: readonly Diagnostic[];
+  /** Of a notebook: the same at the lines of its file, which holds its cells as JSON. */
+  readonly written?: readonly Diagnostic[];
   /** For another framework's config: the release that it was checked against. */
   readonly release?: CheckedRelease;
   /** Of a file of a trainer that is not checked here. */
@@ -65,7 +70,7 @@ export const isUnchecked = ({ kind }: Checked): boolean => kind === "unknown";
 export function check({ file, found }: SelectedFile, options: CheckOptions): Checked | undefined {
   const path = resolve(file);
   try {
-    const text = readText(path, /\.(ya?ml|json)$/.test(path) ? limits.config : limits.source);
+    const text = readText(path, /\.(ya?ml|json)$/.test(path) ? limits.config : longestSource(path));
     // Whoever names it means a site; other programs have folders of that name, too.
     if (isSiteFile(file) && (!found || saysSite(text)))
       return { file, kind: "site", diagnostics: checkSite(path, text).diagnostics, fixed: false };
@@ -74,24 +79,29 @@ export function check({ file, found }: SelectedFile, options: CheckOptions): Che
       return { file, kind: "curriculum_test", diagnostics, fixed: false };
     }
     const framework = isConfigName(file) ? undefined : readFrameworkDocument(path, text);
-    if (framework !== undefined) {
-      const edited = options.fix ? fixFramework(path, text) : text;
-      const fixed = write(path, text, edited);
-      const document = (fixed ? readFrameworkDocument(path, edited) : undefined) ?? framework;
-      return {
-        file,
-        kind: framework.framework,
-        release: checkedAgainst(document),
-        diagnostics: checkFrameworkDocument(document),
-        fixed,
-      };
-    }
+    if (framework !== undefined) return checkFramework(file, text, framework, options.fix);
     if (!isConfigName(file) && options.skipOthers) return undefined;
     if (!isConfigName(file) && found) return anothersFile(file, text);
     return checkOwn(file, path, text, options);
   } catch (error) {
     return { file, kind: "gradus", diagnostics: [failure(path, error)], fixed: false };
   }
+}
+
+function checkFramework(file: string, text: string, found: FrameworkDocument, fix: boolean): Checked {
+  const path = resolve(file);
+  const edited = fix ? fixFramework(path, text) : text;
+  const fixed = write(path, text, edited);
+  const document = (fixed ? readFrameworkDocument(path, edited) : undefined) ?? found;
+  const diagnostics = checkFrameworkDocument(document);
+  return {
+    file,
+    kind: found.framework,
+    release: checkedAgainst(document),
+    diagnostics,
+    ...(isNotebook(file) ? { written: inFile(edited, diagnostics) } : {}),
+    fixed,
+  };
 }
 
 function checkOwn(file: string, path: string, text: string, { set, fix }: CheckOptions): Checked {
@@ -135,7 +145,8 @@ const checkedFile = (file: string, kind: ConfigKind, diagnostic: Diagnostic): Ch
 const fixFramework = (path: string, text: string): string =>
   fixRounds(text, (now) => {
     const document = readFrameworkDocument(path, now);
-    return document === undefined ? [] : checkFrameworkDocument(document);
+    const found = document === undefined ? [] : checkFrameworkDocument(document);
+    return isNotebook(path) ? inFile(now, found) : found;
   });
 
 function write(path: string, before: string, after: string): boolean {

@@ -4,6 +4,7 @@ import { basename, extname, join } from "node:path";
 import { isConfigName } from "../../config/configKind.ts";
 import { readFailure, UserError } from "../../../shared/lib/errors.ts";
 import { limits } from "../../lib/inputFile.ts";
+import { isNotebook } from "../../lib/notebook/notebook.ts";
 import { matcher, staticFolder } from "../../lib/pattern.ts";
 
 export interface SelectedFile {
@@ -16,7 +17,7 @@ export interface SelectedFile {
 /** How configurations of other trainers are written: those that are checked, and those whose trainer is only named. */
 const trainerEndings = [".yaml", ".yml", ".sh", ".bash", ".slurm", ".sbatch", ".py", ".toml", ".ipynb"];
 /** No configuration is longer; data and generated programs are. A notebook holds its outputs. */
-const longest = (file: string): number => (file.endsWith(".ipynb") ? limits.source : 1 << 20);
+const longest = (file: string): number => (isNotebook(file) ? limits.notebook : 1 << 20);
 
 /** Each file once, in the order of the arguments. Throws a UserError of code `usage` for one that means no file. */
 /** @param most files that are looked at below a folder */

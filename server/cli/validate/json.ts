@@ -29,8 +29,8 @@ const plainFile = (
   diagnostics: diagnostics.map((diagnostic) => jsonOf(diagnostic)),
 });
 
-const jsonOf = ({ severity, rule, message, key, range, fixes, related }: Diagnostic): JsonObject =>
-  JSON.parse(JSON.stringify({ severity, rule, message, key, range, fixes, related }));
+const jsonOf = ({ severity, rule, message, key, cell, range, fixes, related }: Diagnostic): JsonObject =>
+  JSON.parse(JSON.stringify({ severity, rule, message, key, cell, range, fixes, related }));
 
 /** Not checked is not the same as found right: a sentence for each trainer, and for each file of none. */
 export function uncheckedTexts(checked: readonly Checked[]): readonly string[] {

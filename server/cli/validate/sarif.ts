@@ -14,7 +14,8 @@ declare const GRADUS_VERSION: string;
 const levels = { error: "error", warning: "warning", info: "note" } as const;
 
 export function sarif(checked: readonly Checked[], folder = process.cwd()): JsonObject {
-  const all = checked.flatMap(({ diagnostics }) => diagnostics);
+  // A region is of the file: a notebook's lines are those of its JSON.
+  const all = checked.flatMap(({ diagnostics, written }) => written ?? diagnostics);
   const ids = [...new Set(all.map(({ rule }) => rule))].sort();
   const severityOf = (id: string): Severity => all.find(({ rule }) => rule === id)?.severity ?? "error";
   return {
@@ -58,6 +59,7 @@ function ruleOf(id: string, severity: Severity): JsonObject {
 
 function resultOf(diagnostic: Diagnostic, ruleIndex: number, folder: string): JsonObject {
   const { rule, severity, message, key, file, range, fixes, related = [] } = diagnostic;
+  const logical = logicalPlaces(diagnostic);
   const place = artifact(file, folder);
   return {
     ruleId: rule,
@@ -67,7 +69,7 @@ function resultOf(diagnostic: Diagnostic, ruleIndex: number, folder: string): Js
     locations: [
       {
         physicalLocation: { artifactLocation: place, region: regionOf(range) },
-        ...(key === "" ? {} : { logicalLocations: [{ fullyQualifiedName: key, kind: "member" }] }),
+        ...(logical.length === 0 ? {} : { logicalLocations: logical }),
       },
     ],
     ...(related.length === 0
@@ -86,6 +88,12 @@ function resultOf(diagnostic: Diagnostic, ruleIndex: number, folder: string): Js
     partialFingerprints: { "gradusFinding/v1": fingerprint(rule, key, message) },
   };
 }
+
+/** Its key, and the cell of a notebook that it is in. */
+const logicalPlaces = ({ key, cell }: Diagnostic): JsonObject[] => [
+  ...(key === "" ? [] : [{ fullyQualifiedName: key, kind: "member" }]),
+  ...(cell === undefined ? [] : [{ name: `cell ${cell}`, kind: "cell" }]),
+];
 
 /** The same diagnostic, wherever lines above it have moved it. */
 const fingerprint = (...words: readonly string[]): string =>

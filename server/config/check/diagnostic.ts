@@ -4,6 +4,8 @@ export type Severity = "error" | "warning" | "info";
 
 export type Tag = "unnecessary" | "deprecated";
 export interface TextEdit {
+  /** Of a notebook: as a diagnostic's. */
+  readonly cell?: number;
   readonly range: Range;
   readonly newText: string;
 }
@@ -22,6 +24,8 @@ export interface Diagnostic {
   /** `a.b.c`; empty for the whole file. */
   readonly key: string;
   readonly file: string;
+  /** Of a notebook: the cell that the range is in, counted from 1 with the cells of text. */
+  readonly cell?: number;
   readonly range: Range;
   readonly fixes: readonly Fix[];
   /** Where no file wrote the value: the option of the command line that did, and `message` without it. */
@@ -31,6 +35,7 @@ export interface Diagnostic {
     readonly file: string;
     /** In the place of the file: a document that lies on no disk. */
     readonly uri?: string;
+    readonly cell?: number;
     readonly range: Range;
     readonly message: string;
   }[];

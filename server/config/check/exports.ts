@@ -5,6 +5,7 @@ import { messageOf } from "../../../shared/lib/errors.ts";
 import { stampOf } from "../../lib/growing/fileStamp.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { requireEsbuild } from "../../lib/natives.ts";
+import { cellLine, isPython, readPython } from "../../lib/notebook/notebook.ts";
 import { pythonProblem } from "../../lib/python/syntax.ts";
 import { pythonNames } from "./pythonNames.ts";
 
@@ -19,16 +20,20 @@ export function exportsOf(file: string): Exports {
   const stamp = stampOf(statSync(file));
   const known = cache.get(file);
   if (known?.stamp === stamp) return known.exports;
-  const found = file.endsWith(".py") ? pythonExports(file) : scriptExports(file);
+  const found = isPython(file) ? pythonExports(file) : scriptExports(file);
   cache.set(file, { stamp, exports: found });
   return found;
 }
 
 function pythonExports(file: string): Exports {
-  const text = readText(file, limits.source);
+  const text = readPython(file);
   const problem = pythonProblem(text);
-  if (problem !== undefined)
-    return { kind: "broken", message: `line ${problem.line + 1}: ${problem.message}.` };
+  if (problem !== undefined) {
+    const inCell = cellLine(text, problem.line);
+    const line = (inCell?.line ?? problem.line) + 1;
+    const place = inCell === undefined ? `line ${line}` : `cell ${inCell.cell}, line ${line}`;
+    return { kind: "broken", message: `${place}: ${problem.message}.` };
+  }
   const { names, open } = pythonNames(text);
   return { kind: "names", names, open };
 }

@@ -1,5 +1,6 @@
 /** Which method a slot's node chooses, in each of the ways a config may write it. */
 import { extname } from "node:path";
+import { isPython } from "../../lib/notebook/notebook.ts";
 import { datasetStem } from "../../lib/datasets/name.ts";
 import { methodOf } from "../../methods/index.ts";
 import type { SlotName } from "../../core/declaration.ts";
@@ -36,7 +37,7 @@ export function fileReference(text: string): FileReference | undefined {
   const path = match?.[1];
   if (path === undefined) return undefined;
   const extension = extname(path);
-  if (extension === ".py") return { path, export: match?.[2], language: "python" };
+  if (isPython(path)) return { path, export: match?.[2], language: "python" };
   if (scripts.includes(extension)) return { path, export: match?.[2], language: "script" };
   return undefined;
 }

@@ -127,20 +127,23 @@ function methodSchema(method: Declaration, own: Fields): JsonObject {
   };
 }
 
+/** How `use` is written for a method in a file of the user's. */
+const filePatterns: Readonly<Record<string, readonly string[]>> = {
+  python: ["\\.py(:\\w+)?$", "\\.ipynb(:\\w+)?$"],
+  user: ["\\.[cm]?[jt]s(:[\\w$]+)?$"],
+};
+
 /** A method in a file of the user's: `use` is its path. */
 function userSchemas(all: readonly Declaration[], own: Fields): JsonObject[] {
-  return all
-    .filter(({ name }) => name === "user" || name === "python")
-    .map((method) => {
-      const { file: _, export: __, ...parameters } = properties(paramsSchema(method));
-      const pattern = method.name === "python" ? "\\.py(:\\w+)?$" : "\\.[cm]?[jt]s(:[\\w$]+)?$";
-      return {
-        type: "object",
-        title: method.name,
-        description: method.summary,
-        properties: { use: { type: "string", pattern }, ...parameters, ...fieldsSchema(own) },
-        required: ["use"],
-        additionalProperties: false,
-      };
-    });
+  return all.flatMap((method) => {
+    const { file: _, export: __, ...parameters } = properties(paramsSchema(method));
+    return (filePatterns[method.name] ?? []).map((pattern) => ({
+      type: "object",
+      title: method.name,
+      description: method.summary,
+      properties: { use: { type: "string", pattern }, ...parameters, ...fieldsSchema(own) },
+      required: ["use"],
+      additionalProperties: false,
+    }));
+  });
 }

@@ -133,13 +133,14 @@ async function failuresOf(record: RunRecord): Promise<RewardFinding[]> {
   const failing = failures.filter(
     ({ term, file, line }) => file !== null && line !== null && same.get(term) === true,
   );
-  return groupedBy(failing, ({ term, message, file, line }) => [
+  return groupedBy(failing, ({ term, message, file, cell, line }) => [
     term,
     file,
+    cell,
     line,
     kindOfFailure(message).kind,
   ]).map((alike): RewardFinding => {
-    const { term, message, file, line } = alike[0];
+    const { term, message, file, cell, line } = alike[0];
     const [first, last] = [
       Math.min(...alike.map((one) => one.first)),
       Math.max(...alike.map((one) => one.last)),
@@ -148,6 +149,7 @@ async function failuresOf(record: RunRecord): Promise<RewardFinding[]> {
     const count = alike.reduce((sum, one) => sum + one.count, 0);
     return {
       file: file ?? "",
+      ...(cell !== undefined && { cell }),
       line: (line ?? 1) - 1,
       severity: "warning",
       check: "run",

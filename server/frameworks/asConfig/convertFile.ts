@@ -10,7 +10,7 @@ import { smallText } from "../readers/fileReader.ts";
 import { parseConfig } from "../readers/index.ts";
 
 /** Of these no config of Gradus is made. */
-const scripts = [".sh", ".bash", ".slurm", ".sbatch", ".py"];
+const scripts = [".sh", ".bash", ".slurm", ".sbatch", ".py", ".ipynb"];
 
 /**
  * undefined where the text is a config of Gradus, or no configuration at all.

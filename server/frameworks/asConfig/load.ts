@@ -5,12 +5,14 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { isConfigName } from "../../config/configKind.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
+import { isNotebook, longestSource, pythonText } from "../../lib/notebook/notebook.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions, type ValueOrigin } from "../../rules/load.ts";
 import type { Converted } from "../convert/index.ts";
 import { checkFrameworkDocument, readFrameworkDocument } from "../index.ts";
 import { orFrom } from "../convert/read.ts";
 import { configsIn } from "../project/configNear.ts";
 import { asConfig } from "./convertFile.ts";
+import { inCell } from "../notebook/diagnostics.ts";
 import { placeOf } from "./places.ts";
 
 export interface LoadedFile extends LoadedConfig {
@@ -34,14 +36,15 @@ export function loadFile(
   const made = text === undefined ? undefined : converted(file, () => asConfig(path, text, options.set));
   if (made === undefined) return loadConfig(file, options);
   const loaded = loadConfig(path, { ...options, ...forConverted, text: made.config });
+  const source = { path, text: isNotebook(path) ? pythonText(path, text ?? "") : "" };
   const refused = text === undefined ? [] : refusals(path, text);
   return {
     ...loaded,
     config: refused.length === 0 ? loaded.config : undefined,
     converted: made,
-    diagnostics: [...refused, ...loaded.diagnostics.map((diagnostic) => placed(diagnostic, path, made))],
+    diagnostics: [...refused, ...loaded.diagnostics.map((diagnostic) => placed(diagnostic, source, made))],
     origins: Object.fromEntries(
-      Object.entries(loaded.origins).map(([key, origin]) => [key, originOf(key, origin, path, made)]),
+      Object.entries(loaded.origins).map(([key, origin]) => [key, originOf(key, origin, source, made)]),
     ),
   };
 }
@@ -49,9 +52,9 @@ export function loadFile(
 /** Without what these find, another config than the script's would be made: a reward would be missing. */
 const stops: ReadonlySet<string> = new Set(["foreign-syntax", "trl-reward-definition"]);
 
-/** Errors of a Python script, which `validate` gives as well. */
+/** Errors of a Python script or notebook, which `validate` gives as well. */
 function refusals(path: string, text: string): Diagnostic[] {
-  const document = path.endsWith(".py") ? readFrameworkDocument(path, text) : undefined;
+  const document = /\.(?:py|ipynb)$/.test(path) ? readFrameworkDocument(path, text) : undefined;
   return document === undefined
     ? []
     : checkFrameworkDocument(document).filter(
@@ -63,7 +66,7 @@ function refusals(path: string, text: string): Diagnostic[] {
 function textOf(path: string): string | undefined {
   if (isConfigName(path)) return undefined;
   try {
-    return readText(path, /\.(ya?ml|json)$/.test(path) ? limits.config : limits.source);
+    return readText(path, /\.(ya?ml|json)$/.test(path) ? limits.config : longestSource(path));
   } catch {
     return undefined;
   }
@@ -96,24 +99,40 @@ function converted(file: string, make: () => Converted | undefined): Converted |
   }
 }
 
+/** The file that was converted. */
+interface Source {
+  readonly path: string;
+  /** Of a notebook: the module of its cells. */
+  readonly text: string;
+}
+
 /** The converted text is seen by nobody: its lines and its fixes mean nothing. */
-function placed(diagnostic: Diagnostic, path: string, { framework, places, head }: Converted): Diagnostic {
+function placed(
+  diagnostic: Diagnostic,
+  { path, text }: Source,
+  { framework, places, head }: Converted,
+): Diagnostic {
   const range = placeOf(framework, places, diagnostic.key) ?? head;
   const { related, ...rest } = diagnostic;
   const others = related?.filter(({ file }) => file !== path) ?? [];
   return {
     ...rest,
-    range,
+    ...inCell(text, range),
     message: `${diagnostic.message} (converted from ${basename(path)})`,
     fixes: [],
     ...(others.length === 0 ? {} : { related: others }),
   };
 }
 
-function originOf(key: string, origin: ValueOrigin, path: string, made: Converted): ValueOrigin {
+function originOf(key: string, origin: ValueOrigin, { path, text }: Source, made: Converted): ValueOrigin {
   if (origin.file !== path || origin.line === 0) return origin;
   const place = placeOf(made.framework, made.places, key);
-  return place === undefined
-    ? { file: `converted from ${basename(path)}`, line: 0, via: [] }
+  const cell = place === undefined ? undefined : inCell(text, place).cell;
+  return place === undefined || cell !== undefined
+    ? {
+        file: `converted from ${basename(path)}${cell === undefined ? "" : ` cell ${cell}`}`,
+        line: 0,
+        via: [],
+      }
     : { file: path, line: place.start.line + 1, via: [] };
 }

@@ -1,5 +1,6 @@
 /** `gradus convert`: a configuration of verl, TRL, OpenRLHF, SkyRL or prime-rl as one of Gradus. */
 import type { JsonObject } from "../../../shared/lib/json.ts";
+import { pythonText } from "../../lib/notebook/notebook.ts";
 import { flatTable } from "../tables/flatTable.ts";
 import type { ConfigDraft } from "./draft.ts";
 import { convertOpenRlhf, openrlhfReason } from "./openrlhf.ts";
@@ -65,7 +66,8 @@ export const frameworks: readonly ConvertedFrom[] = ["verl", "trl", "openrlhf", 
  * @param asked the framework, if the text does not show it
  * @throws UserError if it is not a configuration of one of them
  */
-export function convert(file: string, text: string, asked?: ConvertedFrom): Converted {
+export function convert(file: string, given: string, asked?: ConvertedFrom): Converted {
+  const text = pythonText(file, given);
   const {
     framework,
     settings: read,

@@ -1,5 +1,5 @@
 /** A configuration as dotted settings with their values, and what reading it lost. */
-import { basename, resolve } from "node:path";
+import { resolve } from "node:path";
 import { parseDocument } from "yaml";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { Json } from "../../../shared/lib/json.ts";
@@ -16,7 +16,7 @@ import { versionOf } from "../version.ts";
 import { isVerlTrainer } from "../readers/recognise.ts";
 import type { ParsedConfig } from "../readers/parsedConfig.ts";
 import { flat } from "../values.ts";
-import { instead, otherTrainer, whatIsDone } from "../project/otherTrainer.ts";
+import { otherTrainer, whatIsDone } from "../project/otherTrainer.ts";
 import { readTrlScript, type TrlScript } from "../project/trlScript.ts";
 import { isOnlyConverted, parseOnlyConverted } from "../readers/onlyConverted.ts";
 import { isPrimeRl, primeRlSettings, tomlOf } from "./primeRl/index.ts";
@@ -116,9 +116,7 @@ function refuseOther(file: string, text: string): void {
   throw new UserError(`this is a ${other.form} of ${other.name}, ${whatIsDone(other)}`, {
     file,
     code: "unknown-config",
-    action:
-      (other.form === "notebook" ? instead(other, basename(file)) : undefined) ??
-      "It reads those of verl, TRL and OpenRLHF: write a config by hand, e.g. from `gradus init`.",
+    action: "It reads those of verl, TRL and OpenRLHF: write a config by hand, e.g. from `gradus init`.",
   });
 }
 

@@ -18,7 +18,7 @@ export type ConfigNear =
 
 /** Folders above the named one that are looked through, as far as its repository. */
 const levels = 3;
-const endings = [".sh", ".bash", ".slurm", ".sbatch", ".py", ".yaml", ".yml"];
+const endings = [".sh", ".bash", ".slurm", ".sbatch", ".py", ".ipynb", ".yaml", ".yml"];
 /** Files of one folder that are read: a project's own folder has few. */
 const mostRead = 200;
 /** Folders below one that are looked through for scripts: `scripts/`, `examples/grpo_trainer/`. */

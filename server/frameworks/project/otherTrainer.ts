@@ -2,6 +2,7 @@
 import { extname } from "node:path";
 import { isMap, isScalar, parseDocument } from "yaml";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { isNotebook } from "../../lib/notebook/notebook.ts";
 import { isPrimeRl, tomlOf } from "../convert/primeRl/index.ts";
 
 export interface OtherTrainer {
@@ -106,25 +107,20 @@ const others: readonly Signs[] = [
 export function otherTrainer(file: string, text: string): OtherTrainer | undefined {
   const found = signsOf(file, text);
   if (found === undefined) return undefined;
-  const form = extname(file) === ".ipynb" ? "notebook" : "configuration";
-  return { name: found.name, converts: found.converts === true, form };
+  const form = isNotebook(file) ? "notebook" : "configuration";
+  return { name: found.name, converts: found.converts === true && form === "configuration", form };
 }
 
 /** What Gradus does with it, to follow "It is a configuration of NAME, ". */
-export const whatIsDone = ({ converts, form }: OtherTrainer): string =>
-  form === "notebook"
-    ? "and Gradus reads no notebooks"
-    : converts
-      ? "which Gradus converts and does not check"
-      : "which Gradus does not read";
+export const whatIsDone = ({ name, converts, form }: OtherTrainer): string => {
+  if (form === "notebook" && inNotebooks.some((one) => one.name === name))
+    return "and starts no training that Gradus reads";
+  return converts ? "which Gradus converts and does not check" : "which Gradus does not read";
+};
 
 /** What to do with it instead; `file` as the person would write it. */
-export const instead = ({ converts, form }: OtherTrainer, file: string): string | undefined =>
-  form === "notebook"
-    ? `Save it as a script: jupyter nbconvert --to script ${file}`
-    : converts
-      ? `Make a config of it: gradus convert ${file} > mine.gradus.yaml`
-      : undefined;
+export const instead = ({ converts }: OtherTrainer, file: string): string | undefined =>
+  converts ? `Make a config of it: gradus convert ${file} > mine.gradus.yaml` : undefined;
 
 function signsOf(file: string, text: string): Signs | undefined {
   switch (extname(file)) {
@@ -187,7 +183,7 @@ const importing = (text: string, before: RegExp): Signs | undefined =>
       new RegExp(`${before.source}(?:from|import)\\s+(?:${module.source})(?![\\w])`, "m").test(text),
   );
 
-/** Trainers that are read in scripts: of a notebook, their name says what it trains with. */
+/** Trainers that are read: a notebook that uses one, and in which no configuration of it was found, is named after it. */
 const inNotebooks: readonly Signs[] = [
   { name: "Unsloth", module: /unsloth/ },
   { name: "TRL", module: /trl/ },
@@ -195,9 +191,8 @@ const inNotebooks: readonly Signs[] = [
   { name: "OpenRLHF", module: /openrlhf/ },
 ];
 
-/** The lines of a notebook's cells are strings of JSON. */
+/** The lines of a notebook's cells are strings of JSON; in its module they are lines. */
 function notebookOf(text: string): Signs | undefined {
-  if (!/"cells"\s*:/.test(text)) return undefined;
   const line = /(?:^[ \t]*|["n])/;
   const own = inNotebooks.find(
     ({ module }) =>

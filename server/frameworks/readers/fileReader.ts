@@ -1,5 +1,8 @@
 /** Files near a configuration, each read once for as long as it does not change. */
 import { readFileSync, statSync } from "node:fs";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { limits } from "../../lib/inputFile.ts";
+import { isNotebook, pythonText } from "../../lib/notebook/notebook.ts";
 
 /**
  * What some reading makes of a file's text; undefined if there is no such file, or a larger one.
@@ -19,5 +22,17 @@ export function fileReader<T>(largest: number, read: (text: string) => T): (path
   };
 }
 
-/** The text of a small file of sources or of requirements. */
-export const smallText = fileReader(1 << 18, (text) => text);
+const small = fileReader(1 << 18, (text) => text);
+/** What the file is called does not matter to its JSON. */
+const notebook = fileReader(limits.source, (text) => {
+  try {
+    return pythonText(".ipynb", text);
+  } catch (error) {
+    if (error instanceof UserError) return undefined;
+    throw error;
+  }
+});
+
+/** The text of a small file of sources or of requirements; of a notebook, the module of its cells. */
+export const smallText = (path: string): string | undefined =>
+  isNotebook(path) ? notebook(path) : small(path);

@@ -8,6 +8,7 @@ import { readYaml } from "./yamlReader.ts";
 
 /**
  * undefined if the text is not a configuration of verl, TRL or OpenRLHF. The file's ending only selects the readers.
+ * @param text of a notebook, the module of its cells
  * @param owner determines the framework by the keys; default: by programs and by keys that only one framework has
  */
 export function parseConfig(file: string, text: string, owner?: OwnerOf): ParsedConfig | undefined {
@@ -18,6 +19,7 @@ export function parseConfig(file: string, text: string, owner?: OwnerOf): Parsed
     case ".yml":
       return readYaml(file, plain, owner);
     case ".py":
+    case ".ipynb":
       return readPython(file, plain);
     case ".sh":
     case ".bash":

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { readFailure, UserError } from "../../../shared/lib/errors.ts";
 import type { Json } from "../../../shared/lib/json.ts";
-import { limits, readText } from "../inputFile.ts";
+import { inCellWords, isPython, readPython } from "../notebook/notebook.ts";
 import { pythonImports } from "../python/imports.ts";
 import { bundledSources, bundleOwn, type Owner } from "./bundle.ts";
 import { cut } from "./cut.ts";
@@ -98,10 +98,16 @@ export class OwnObject {
     );
   }
 
+  /** A line of a notebook's module is one of its cells'. */
+  private inCells(message: string): string {
+    const { file } = this.options;
+    return inCellWords(message, file, this.made?.sources?.[0]?.text ?? "");
+  }
+
   private named(error: unknown, call: string): unknown {
     if (!(error instanceof Error) || (error instanceof NoAnswer && error.cause_ === "aborted")) return error;
     return new Error(
-      `${basename(this.options.file)}:${this.options.export}: ${call}: ${cut(error.message)}`,
+      `${basename(this.options.file)}:${this.options.export}: ${call}: ${cut(this.inCells(error.message))}`,
       {
         cause: error,
       },
@@ -123,7 +129,7 @@ export class OwnObject {
 
   private async starter(): Promise<() => ObjectHost> {
     const { file, owner, python, folder, near, environment } = this.options;
-    if (!file.endsWith(".py")) {
+    if (!isPython(file)) {
       const bundle = await bundleOwn(file, owner);
       this.made = { bundle: bundle.sha256, sources: bundledSources(file, bundle) };
       const { text } = bundle;
@@ -153,8 +159,9 @@ export class OwnObject {
         action: `Check the path in \`${owner.key}\`; it is relative to the config that names it.`,
       });
     try {
-      return readText(file, limits.source);
+      return readPython(file);
     } catch (error) {
+      if (error instanceof UserError) throw error;
       throw new UserError(`${owner.what}: the file cannot be read: ${readFailure(error)}`, {
         file,
         code: owner.build,
@@ -164,8 +171,9 @@ export class OwnObject {
     }
   }
 
-  private refusal(message: string): UserError {
+  private refusal(said: string): UserError {
     const { file, owner } = this.options;
+    const message = this.inCells(said);
     const absent = /No module named '([\w.]+)/.exec(message)?.[1];
     const place = /\(([^()]+):(\d+)\)$/.exec(message);
     const line = place?.[1] === basename(file) ? { line: Number(place[2]) - 1, character: 0 } : {};

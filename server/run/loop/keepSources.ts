@@ -105,7 +105,7 @@ function firstSources({ folder, attempt, version, config, loaded }: Kept): RunSo
   };
 }
 
-const code = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx", ".py"]);
+const code = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx", ".py", ".ipynb"]);
 const installed = /(^|\/)(node_modules|site-packages|\.venv|venv)(\/|$)/;
 const portable = (path: string): string => path.split(sep).join("/");
 

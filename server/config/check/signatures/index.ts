@@ -1,6 +1,7 @@
 /** What the reward functions of a workspace take: a file is read once until it changes, and never run. */
 import { stampOf } from "../../../lib/growing/fileStamp.ts";
-import { readText, regularFile } from "../../../lib/inputFile.ts";
+import { limits, regularFile } from "../../../lib/inputFile.ts";
+import { isNotebook, isPython, readPython } from "../../../lib/notebook/notebook.ts";
 import { pythonSignature } from "./python.ts";
 import { scriptSignature } from "./script.ts";
 import type { Parameter, Signature } from "./signature.ts";
@@ -23,18 +24,18 @@ export function signatureOf(file: string, name: string): Signature | undefined {
   if (source === undefined) return undefined;
   const { text, signatures } = source;
   if (!signatures.has(name))
-    signatures.set(name, file.endsWith(".py") ? pythonSignature(text, name) : scriptSignature(text, name));
+    signatures.set(name, isPython(file) ? pythonSignature(text, name) : scriptSignature(text, name));
   return signatures.get(name);
 }
 
 function sourceOf(file: string): Source | undefined {
   try {
     const stats = regularFile(file);
-    if (stats.size > most) return undefined;
+    if (stats.size > (isNotebook(file) ? limits.notebook : most)) return undefined;
     const stamp = stampOf(stats);
     const known = cache.get(file);
     if (known?.stamp === stamp) return known;
-    const source = { stamp, text: readText(file, most), signatures: new Map() };
+    const source = { stamp, text: readPython(file), signatures: new Map() };
     cache.set(file, source);
     return source;
   } catch {

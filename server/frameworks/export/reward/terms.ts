@@ -5,6 +5,7 @@ import { signatureOf } from "../../../config/check/signatures/index.ts";
 import type { RewardTermConfig, StageBody } from "../../../core/config/resolved.ts";
 import type { Choice } from "../../../core/declaration.ts";
 import { smallText } from "../../readers/fileReader.ts";
+import { isNotebook } from "../../../lib/notebook/notebook.ts";
 import { pythonImports } from "../../../lib/python/imports.ts";
 import type { Convention, TakenParameter } from "../../../methods/reward/own/python/convention.ts";
 import { keywords, literal, pythonPattern } from "./literal.ts";
@@ -181,6 +182,7 @@ function ownPython({ term: { term, name }, folder, messages }: Asked): TermPlan 
   const recognised = signatureOf(place, fn)?.recognised;
   const text = smallText(place);
   if (text === undefined) return { kind: "none", why: `its file ${basename(place)} cannot be read` };
+  if (isNotebook(place)) return { kind: "served", why: `${basename(place)} is a notebook` };
   if (trains.test(text)) return { kind: "served", why: `${basename(place)} trains when it is loaded` };
   if (recognised?.kind !== "convention")
     return { kind: "served", why: "the text of its file does not say how it is called" };

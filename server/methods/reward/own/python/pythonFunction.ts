@@ -8,6 +8,7 @@ import { NoAnswer } from "../../../../lib/own/ownProcess.ts";
 import { noneReached, reachedSeconds, type Reached } from "../reached.ts";
 import type { Bound } from "./bind.ts";
 import { recognised, unknownText, unprovided, type TakenParameter } from "./convention.ts";
+import { inCellWords } from "../../../../lib/notebook/notebook.ts";
 import { interpreterFor, type Interpreter } from "../../../../lib/own/interpreter.ts";
 import { PythonProcess } from "./pythonProcess.ts";
 import { pythonSource } from "./source.ts";
@@ -137,6 +138,11 @@ export class PythonFunction {
     }
   }
 
+  /** A line of a notebook's module is one of its cells'. */
+  inCells(message: string): string {
+    return inCellWords(message, this.options.file, this.source?.text ?? "");
+  }
+
   /** undefined until its process was started. */
   get interpreterPath(): string | undefined {
     return this.interpreter?.path;
@@ -158,8 +164,9 @@ export class PythonFunction {
 
   private error(message: string, detail: { readonly code: string; readonly action: string }): UserError {
     const { file, term } = this.options;
-    const place = /\(([^()]+):(\d+)\)$/.exec(message);
+    const said = this.inCells(message);
+    const place = /\(([^()]+):(\d+)\)$/.exec(said);
     const line = place?.[1] === basename(file) ? { line: Number(place[2]) - 1, character: 0 } : {};
-    return new UserError(`reward term "${term}": ${message}`, { file, ...line, ...detail });
+    return new UserError(`reward term "${term}": ${said}`, { file, ...line, ...detail });
   }
 }

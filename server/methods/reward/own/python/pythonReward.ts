@@ -239,7 +239,7 @@ export class PythonReward implements CoveredReward {
   }
 
   private failed(message: string): TermValue {
-    return failure(`${this.options.file}:${this.options.export}: ${message}`);
+    return failure(`${this.options.file}:${this.options.export}: ${this.function.inCells(message)}`);
   }
 }
 

@@ -255,9 +255,10 @@ def load(message):
 
 
 def run(tree, file, wanted):
-    """The file as a module; of a training script, or where a package is absent, what the function reads."""
+    """The file as a module; of a training script, of a notebook, or where a package is absent, what the function reads."""
     shaken = ast.Module(definitions(tree.body, wanted), [])
-    bodies = [shaken] if trains(tree.body) else [tree, shaken]
+    # Cells are run by hand, one by one: a notebook may do anything as a whole.
+    bodies = [shaken] if file.endswith(".ipynb") or trains(tree.body) else [tree, shaken]
     refused = None
     for body in bodies:
         module = module_of(file, tree)

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { UserError, readFailure } from "../../../../../shared/lib/errors.ts";
-import { limits, readText } from "../../../../lib/inputFile.ts";
+import { readPython } from "../../../../lib/notebook/notebook.ts";
 import type { Bundle } from "../../../../lib/own/bundle.ts";
 
 /** @param unsaved the file's text as it is in an editor */
@@ -19,8 +19,9 @@ function textOf(file: string, term: string): string {
       action: "Check the path in `use`; it is relative to the config that names it.",
     });
   try {
-    return readText(file, limits.source);
+    return readPython(file);
   } catch (error) {
+    if (error instanceof UserError) throw error;
     throw new UserError(`reward term "${term}": the file cannot be read: ${readFailure(error)}`, {
       file,
       code: "reward-build",
