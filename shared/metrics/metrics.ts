@@ -28,7 +28,7 @@ export const metrics: readonly Metric[] = [
   metric("reward/total/p90", "A tenth of the step's rollouts have a combined reward above this."),
   metric("reward/<term>", "Mean of one reward term, before its weight, where it applies.", {
     better: "higher",
-    aliases: { trl: ["rewards/<term>/mean"], prime_rl: ["rewards/<term>/mean"] },
+    aliases: { trl: ["rewards/<term>/mean", "rewards/<term>"], prime_rl: ["rewards/<term>/mean"] },
   }),
   metric("reward/<term>/errors", "Rollouts on which the term failed.", { unit: "count", better: "lower" }),
   metric(
@@ -78,7 +78,7 @@ export const metrics: readonly Metric[] = [
   metric("rollout/length", "Mean response length.", {
     unit: "tokens",
     aliases: {
-      trl: ["completions/mean_length"],
+      trl: ["completions/mean_length", "completion_length"],
       verl: ["response_length/mean"],
       openrlhf: ["response_length"],
       skyrl: ["generate/avg_num_tokens"],
@@ -111,7 +111,7 @@ export const metrics: readonly Metric[] = [
     unit: "nats",
     aliases: {
       trl: ["entropy"],
-      verl: ["actor/entropy"],
+      verl: ["actor/entropy", "actor/entropy_loss"],
       skyrl: ["policy/policy_entropy"],
       prime_rl: ["entropy/all/mean"],
     },

@@ -2,14 +2,19 @@
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { isObject, valueAt } from "../evidence/json.ts";
 import type { VerdictRecord } from "./record.ts";
+import { answerTerms, recordedTerms } from "./recordedTerms.ts";
 
 export interface VerdictFacts {
   /** Every reward term. */
   readonly terms: readonly string[];
   /** Those that decide what is a success. */
   readonly success: ReadonlySet<string>;
+  /** Their names say so, and nothing else does. */
+  readonly guessed: boolean;
   /** Those that score held-out answers alone. */
   readonly gold: readonly string[];
+  /** Another trainer made the run. */
+  readonly imported: boolean;
   /** Whether the reward is the terms' weighted sum, so that each has a share of it. */
   readonly summed: boolean;
   /** Groups of a step; null: unknown. */
@@ -40,17 +45,25 @@ const textsAt = (tree: JsonObject, ...path: string[]): readonly string[] => {
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 };
 
-export function factsOf({ config, imported }: Pick<VerdictRecord, "config" | "imported">): VerdictFacts {
-  const reward = valueAt(config, ["reward", "terms"]);
-  const terms = isObject(reward) ? Object.keys(reward) : [];
+/** @param metrics names of what was recorded: another trainer's config may name no terms */
+export function factsOf(
+  { config, imported }: Pick<VerdictRecord, "config" | "imported">,
+  metrics: readonly string[] = [],
+): VerdictFacts {
+  const configured = configuredTerms(config);
+  const terms = imported && configured.length === 0 ? recordedTerms(metrics) : configured;
   const named = textsAt(config, "reward", "success", "terms");
   const gold = textsAt(config, "reward", "gold");
   const stages = valueAt(config, ["stages"]);
   const several = Array.isArray(stages) && stages.filter((stage) => isRl(stage)).length > 1;
+  const guesses = imported && named.length === 0 ? answerTerms(terms) : [];
+  const first = configured.filter((term) => !gold.includes(term)).slice(0, 1);
   return {
     terms,
-    success: new Set(named.length > 0 ? named : terms.filter((term) => !gold.includes(term)).slice(0, 1)),
+    success: new Set(named.length > 0 ? named : guesses.length > 0 ? guesses : first),
+    guessed: imported && named.length === 0,
     gold,
+    imported,
     summed: (useAt(config, "reward", "combine") ?? "sum") === "sum",
     prompts: numberAt(config, "rollout", "prompts"),
     asked: imported ? null : numberAt(config, "evaluation", "prompts"),
@@ -59,6 +72,11 @@ export function factsOf({ config, imported }: Pick<VerdictRecord, "config" | "im
     scaled: (useAt(config, "advantage", "scale") ?? "group_std") === "group_std",
     group: numberAt(config, "rollout", "group"),
   };
+}
+
+export function configuredTerms(config: JsonObject): readonly string[] {
+  const terms = valueAt(config, ["reward", "terms"]);
+  return isObject(terms) ? Object.keys(terms) : [];
 }
 
 const isRl = (stage: Json): boolean => isObject(stage) && (stage["kind"] ?? "rl") === "rl";

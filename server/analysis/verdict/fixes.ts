@@ -1,6 +1,7 @@
 /** Edits of the config that answer a verdict. What they would have done is not known here: recorded rollouts say it. */
 import type { VerdictFix } from "../../../shared/run/verdict.ts";
 import { formatCount, formatNumber } from "../../../shared/lib/format.ts";
+import { configuredTerms } from "./facts.ts";
 import { valueAt } from "../evidence/json.ts";
 import type { VerdictView } from "./view.ts";
 
@@ -22,8 +23,10 @@ export function fixesOf(view: VerdictView): readonly VerdictFix[] {
 }
 
 /** Not of a term that success depends on: without it nothing would be learned. */
-function ofTerm({ finding: { term, kind }, moment: { facts } }: VerdictView): readonly VerdictFix[] {
+function ofTerm({ finding: { term, kind }, moment: { facts }, record }: VerdictView): readonly VerdictFix[] {
   if (term === null || kind === "any-answer" || facts.success.has(term)) return [];
+  // Of a run without a config there is nothing to edit.
+  if (!configuredTerms(record.config).includes(term)) return [];
   const [success] = facts.success;
   return [
     {

@@ -44,6 +44,7 @@ export class Timeline {
     const readers = Object.entries(recorded.series).map(
       ([name, points]) => [name, new Reader(points)] as const,
     );
+    if (this.head.imported) this.moment.facts = factsOf(this.head, Object.keys(recorded.series));
     const measure = measureOf(recorded.evaluations);
     const evaluations = recorded.evaluations.filter(({ metrics }) => measure in metrics);
     for (const step of trainingSteps(recorded, this.head.imported)) {

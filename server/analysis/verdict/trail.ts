@@ -67,7 +67,13 @@ export class Trail {
     if (count === 0) return nothing;
     const mean = (this.sums[end]! - this.sums[begin]!) / count;
     const variance = Math.max(0, (this.squares[end]! - this.squares[begin]!) / count - mean * mean);
-    return { mean: mean + this.offset, error: errorOf(variance, count), count };
+    const value = mean + this.offset;
+    // A difference of sums that should be 0 hardly ever is.
+    return {
+      mean: Math.abs(value) < rounding * Math.abs(this.offset) ? 0 : value,
+      error: errorOf(variance, count),
+      count,
+    };
   }
   /** The last `window` steps. */
   last(): Stretch {
@@ -89,6 +95,9 @@ export class Trail {
     return Math.max(0, end - window);
   }
 }
+
+/** Of what the sums are made of. */
+const rounding = 1e-12;
 
 const errorOf = (variance: number, count: number): number =>
   count < 2 ? Number.POSITIVE_INFINITY : Math.sqrt(variance / (count - 1));

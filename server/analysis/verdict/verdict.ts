@@ -1,5 +1,6 @@
 /** A run's verdict in words, of what is recorded up to a step. Pure; rollouts and what fixes would do are added by its caller. */
 import type { Verdict, VerdictBrief, VerdictSpan } from "../../../shared/run/verdict.ts";
+import { configuredTerms } from "./facts.ts";
 import type { Finding } from "./finding.ts";
 import { fixesOf } from "./fixes.ts";
 import type { VerdictRecord } from "./record.ts";
@@ -50,7 +51,13 @@ export function verdictOf(record: VerdictRecord, { moment, spans }: Timeline): V
     cause:
       finding.term === null
         ? null
-        : { term: finding.term, key: `reward.terms.${finding.term}`, shown: finding.state === "failing" },
+        : {
+            term: finding.term,
+            key: configuredTerms(record.config).includes(finding.term)
+              ? `reward.terms.${finding.term}`
+              : null,
+            shown: finding.state === "failing",
+          },
     rollouts: [],
     fixes: fixesOf(view),
     reliability: reliabilityOf(finding.state),

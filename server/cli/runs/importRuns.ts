@@ -1,7 +1,7 @@
 /** `gradus runs import`: rollouts and metrics that verl or TRL wrote become a run of the store. */
 import type { Command as Program } from "commander";
-import { existsSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { runsImport, runsShow } from "../../../shared/protocol/protocol.ts";
 import { ask } from "../../../shared/daemon/request.ts";
@@ -15,8 +15,9 @@ import { parseConfig } from "../../frameworks/readers/index.ts";
 import { makeStore } from "../../store/files.ts";
 import { archiveEnding } from "../../store/archive/manifest.ts";
 import { failureIn, failureText } from "../../store/imported/failureLog.ts";
+import { findLog } from "../../store/imported/feeds/console/findLog.ts";
 import { importFeed } from "../../store/imported/feeds/importFeed.ts";
-import { findSource, type Source } from "../../store/imported/findSource.ts";
+import { findGrowing, findSource, type Source } from "../../store/imported/findSource.ts";
 import type { ImportRequest } from "../../store/imported/importRequest.ts";
 import { sitePlace } from "../../sites/siteOf.ts";
 import { importRun } from "../../store/imported/importRun.ts";
@@ -51,7 +52,7 @@ export function importCommand(program: Program): void {
     )
     .argument(
       "<folder>",
-      "what was written: verl's rollouts and its file logger's metrics, TRL's output folder, or that of a tracker's run, Inspect's `.eval`; HOST:FOLDER is one of another machine, by ssh; or a run that was exported as one file, FILE.gradusrun",
+      "what was written: verl's rollouts and its file logger's metrics, TRL's output folder, or that of a tracker's run, Inspect's `.eval`; a log with verl's console lines or the dicts that TRL prints, or a `trainer_state.json`; HOST:FOLDER is one of another machine, by ssh; or a run that was exported as one file, FILE.gradusrun",
     )
     .option(
       "--config <file>",
@@ -187,9 +188,15 @@ const notYet = ["import-nothing", "import-missing"];
 
 /** A training that has just begun has not written anything yet. */
 async function somethingIn(folder: string): Promise<void> {
+  if (statSync(folder, { throwIfNoEntry: false })?.isFile() === true && findLog(folder) !== undefined)
+    throw new UserError("A log is imported as it is now, and not followed.", {
+      file: folder,
+      code: "import-log",
+      action: "Import it without --follow, or follow the folder that the trainer writes to.",
+    });
   for (let said = false; ; said = true) {
     try {
-      findSource(folder);
+      findGrowing(folder);
       return;
     } catch (error) {
       if (!(error instanceof UserError) || !notYet.includes(error.detail.code ?? "")) throw error;
@@ -207,7 +214,14 @@ function chosenConfig(
   shown: (path: string) => string,
 ): ConfigForImport {
   if (named === false) return {};
-  if (named === undefined) return nearConfig(folder, trainer, set, shown);
+  if (named === undefined)
+    // Of a log, what lies next to it.
+    return nearConfig(
+      statSync(folder, { throwIfNoEntry: false })?.isFile() === true ? dirname(resolve(folder)) : folder,
+      trainer,
+      set,
+      shown,
+    );
   refuseOther(named, shown(resolve(folder)), trainer);
   const loaded = loadOrComplain(named, set, true);
   return loaded === undefined ? {} : { config: importConfig(named, set, loaded) };

@@ -12,7 +12,7 @@ import { configFolder, fetchFile } from "../../sites/fetchFile.ts";
 import { Mirror } from "../../sites/mirror.ts";
 import { siteOf, sitePlace } from "../../sites/siteOf.ts";
 import { mirrorPath, newRunId, runsFolder } from "../../store/files.ts";
-import { findSource, type Source } from "../../store/imported/findSource.ts";
+import { findGrowing, type Source } from "../../store/imported/findSource.ts";
 import { draftFolder, nameOf, writeRunFile } from "../../store/imported/runDraft.ts";
 
 export interface NewImport {
@@ -32,7 +32,7 @@ export function newImport(
       code: "refused",
       action: "Name the folder by its absolute path.",
     });
-  const { trainer } = findSource(folder);
+  const { trainer } = findGrowing(folder);
   const { config, note = null } = chosenConfig(folder, trainer, named, set, (path) => path);
   const request = { name, config, folder, sourceRun };
   const id = newRunId(nameOf(request), new Date().toISOString(), trainer);
@@ -93,7 +93,7 @@ async function firstLook(mirror: Mirror): Promise<Source> {
   for (;;) {
     const { more } = await mirror.pull({ most: someBytes });
     try {
-      return findSource(mirror.local);
+      return findGrowing(mirror.local);
     } catch (error) {
       if (!more) throw error;
     }

@@ -1,6 +1,6 @@
 /** Why a training ended, where a log of it lies in the folder that is imported. */
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { causeText } from "../../analysis/failure/causeText.ts";
 import { rootCause, type RootCause } from "../../analysis/failure/rootCause.ts";
 
@@ -16,10 +16,12 @@ const depth = 2;
 const mostLogs = 5;
 const mostBytes = 200 * 1024;
 
-/** @param path the folder, or a file in it; undefined: no log there shows a failure */
+/** @param path the folder, a log, or another file in the folder; undefined: no log there shows a failure */
 export function failureIn(path: string): Failure | undefined {
-  const folder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true ? path : dirname(path);
-  const logs = logsIn(folder, depth)
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  const logs = (
+    !isFolder && logName.test(basename(path)) ? [path] : logsIn(isFolder ? path : dirname(path), depth)
+  )
     .map((file) => ({ file, ...statSync(file) }))
     .filter(({ size }) => size > 0)
     .sort((one, other) => other.mtimeMs - one.mtimeMs);

@@ -45,13 +45,13 @@ export function findOutput(root: string): TrainerOutput {
       file: root,
       code: "import-nothing",
       action:
-        "Name the folder that a trainer wrote to, a trackio project (.db), a log of Inspect (.eval) or an exported run (.gradusrun).",
+        "Name the folder that a trainer wrote to, a log with verl's console lines or the dicts that TRL prints, a `trainer_state.json`, a trackio project (.db), a log of Inspect (.eval) or an exported run (.gradusrun).",
     });
   if (stats === undefined)
-    throw new UserError("There is no such folder to import.", {
+    throw new UserError("There is no such file or folder to import.", {
       file: root,
       code: "import-missing",
-      action: "Name the folder that a trainer wrote to.",
+      action: "Name the folder that a trainer wrote to, or its log.",
     });
   const folders = [...listed(root, depth, root)];
   const candidates = (["verl", "trl"] as const).flatMap((trainer) =>
@@ -147,12 +147,12 @@ function onlyOne(root: string, candidates: readonly Candidate[]): Candidate {
       { file: root, code: "import-several", action: "Name one of them: gradus runs import FOLDER." },
     );
   throw new UserError(
-    "There is nothing to import in this folder: no rollouts of verl or TRL, and no tracker's files.",
+    "There is nothing to import in this folder: no rollouts of verl or TRL, no tracker's files, and no log with metrics.",
     {
       file: root,
       code: "import-nothing",
       action:
-        "Name the folder that verl's `trainer.rollout_data_dir` names (1.jsonl, 2.jsonl, …), TRL's output folder after a run with `log_completions` (completions/completions_00001.parquet, …), or one of `gradus hook`, prime-rl's file monitor, TensorBoard, trackio or W&B.",
+        "Name the folder that verl's `trainer.rollout_data_dir` names (1.jsonl, 2.jsonl, …), TRL's output folder after a run with `log_completions` (completions/completions_00001.parquet, …), or one of `gradus hook`, prime-rl's file monitor, TensorBoard, trackio or W&B; or the log that the training printed to.",
     },
   );
 }

@@ -26,6 +26,9 @@ export function ownName(trainer: Namer, name: string): string {
   return name;
 }
 
+/** At the end of a name a term is its last part: `rewards/correct` of early TRL, and not `rewards/correct/std`. */
+const termPattern = (alias: string): string => alias.replace(/<term>$/, "([^/]+)").replace("<term>", "(.+)");
+
 type Pattern = { readonly own: string; readonly pattern: RegExp };
 const patterns = new Map<Namer, readonly Pattern[]>();
 
@@ -38,7 +41,7 @@ function patternsOf(trainer: Namer): readonly Pattern[] {
       .filter((alias) => !alias.includes("*") && !/<(?!term>|model>)/.test(name))
       .map((alias) => ({
         own: name,
-        pattern: new RegExp(`^${alias.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replace("<term>", "(.+)")}$`),
+        pattern: new RegExp(`^${termPattern(alias.replace(/[.+?^${}()|[\]\\]/g, "\\$&"))}$`),
       })),
   );
   patterns.set(trainer, made);

@@ -25,7 +25,7 @@ import type { RecordQueries } from "./recordQueries.ts";
 import { effective, type RunQueries } from "./runQueries.ts";
 
 /** Grows when a rule changes: what was kept by an earlier one is found again. */
-const rules = 6;
+const rules = 7;
 /** Steps whose metrics are read at once. */
 const stretch = 16_384;
 /** Timelines of runs that are held, so that a live run's next step costs no more than a step. */

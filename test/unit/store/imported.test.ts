@@ -279,7 +279,7 @@ test("an import that fails leaves nothing, and takes away what a killed one left
   const { folder, output } = project("verl");
   const runs = join(folder, "runs");
   mkdirSync(join(runs, ".import-999999999-x"), { recursive: true });
-  await assert.rejects(bring(folder, join(output, "nothing")), /no such folder/);
+  await assert.rejects(bring(folder, join(output, "nothing")), /no such file or folder/);
   rmSync(join(output, "rollouts", "5.jsonl"));
   mkdirSync(join(output, "rollouts", "5.jsonl"));
   await bring(folder, output);

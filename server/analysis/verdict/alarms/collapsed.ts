@@ -5,7 +5,6 @@ import { negligible } from "../heldOut.ts";
 import { beyondNoise, takeover } from "../takeover.ts";
 import { movedBy, window } from "../trail.ts";
 
-const success = "groups/success_rate";
 const entropy = "policy/entropy";
 /** Of the entropy at the start: less leaves one answer to everything. */
 const choice = 0.25;
@@ -39,7 +38,7 @@ function isWorse({ comparison }: Moment): boolean {
 function degenerate(moment: Moment): boolean {
   if (moment.gained || moment.count < 2 * window) return false;
   const [before, now] = [moment.start(entropy), moment.now(entropy)];
-  const [right, rightNow] = [moment.start(success), moment.now(success)];
+  const [right, rightNow] = [moment.start(moment.solved), moment.now(moment.solved)];
   return (
     now.mean < choice * before.mean &&
     rightNow.mean < share * right.mean &&
@@ -50,12 +49,18 @@ function degenerate(moment: Moment): boolean {
 /** Only where steps can be compared: a curriculum that turns to harder tasks has fewer successes, too. */
 function fell(moment: Moment): boolean {
   if (!moment.facts.steady || moment.gained || moment.count < 2 * window) return false;
-  const [before, now] = [moment.start(success), moment.now(success)];
+  // What another trainer logs may be less than success: held-out results that hold are stronger.
+  if (moment.facts.imported && holds(moment)) return false;
+  const [before, now] = [moment.start(moment.solved), moment.now(moment.solved)];
   return before.mean >= least && now.mean < share * before.mean && movedBy(before, now) < -beyondNoise;
 }
 
+const holds = ({ comparison }: Moment): boolean =>
+  comparison !== undefined && comparison.after >= comparison.before;
+
 /** Since when the success rate has been closer to what it is now than to its best before; else the evaluation that shows it. */
 function onset(moment: Moment): number {
+  const success = moment.solved;
   const trail = moment.trail(success);
   const shown = moment.comparison?.step ?? moment.stepAt(moment.count);
   const now = moment.now(success).mean;

@@ -1,7 +1,7 @@
 /** The reward rises without the task being solved more often. Two signs must agree, since each alone is seen in healthy runs. */
 import type { Alarm } from "../finding.ts";
 import type { Moment } from "../moment.ts";
-import { takeover } from "../takeover.ts";
+import { beyondNoise, takeover } from "../takeover.ts";
 import { movedBy, window } from "../trail.ts";
 
 const success = "groups/success_rate";
@@ -9,6 +9,8 @@ const success = "groups/success_rate";
 const unearnedShare = 0.3;
 /** Held-out results that have risen by less may still not have risen. */
 const risen = 0.03;
+/** Of the term that is guessed to judge the answer, against its start. */
+const fallen = 0.75;
 
 export const hacking: Alarm = (moment) => byGold(moment) ?? byAnyAnswer(moment) ?? byTerm(moment);
 
@@ -52,8 +54,11 @@ function byTerm(moment: Moment): ReturnType<Alarm> {
   if (moment.count < 2 * window || moment.gained) return null;
   const over = takeover(moment);
   if (over === null || over.rise <= 0) return null;
-  const [before, now] = [moment.start(success), moment.now(success)];
+  const [before, now] = [moment.start(moment.solved), moment.now(moment.solved)];
   if (!(movedBy(before, now) < 2) || after(moment) > risen) return null;
+  // Which term judges the answer is a guess: that it does not rise yet is not enough.
+  const fell = now.mean < fallen * before.mean && movedBy(before, now) < -beyondNoise;
+  if (moment.facts.guessed && !fell) return null;
   return {
     state: "hacking",
     kind: "term",

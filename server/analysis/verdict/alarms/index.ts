@@ -4,6 +4,6 @@ import { collapsed } from "./collapsed.ts";
 import { failing } from "./failing.ts";
 import { hacking } from "./hacking.ts";
 import { starved } from "./starved.ts";
-import { unstable } from "./unstable.ts";
+import { notFinite, unstable } from "./unstable.ts";
 
-export const alarms: readonly Alarm[] = [failing, collapsed, hacking, unstable, starved];
+export const alarms: readonly Alarm[] = [failing, notFinite, collapsed, hacking, unstable, starved];

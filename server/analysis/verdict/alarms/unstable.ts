@@ -4,9 +4,26 @@ import type { Moment } from "../moment.ts";
 import { beyondNoise } from "../takeover.ts";
 import { movedBy, window } from "../trail.ts";
 
-const entropy = "policy/entropy";
+const [entropy, reward] = ["policy/entropy", "reward/total"];
 /** Nats, and times what it was at the start. */
 const rise = { by: 1, times: 2 };
+
+/** Of another trainer, whose log does not say how much was trained. It comes before what follows from it: the reward falls, too. */
+export const notFinite: Alarm = (moment) => {
+  if (!moment.facts.imported) return null;
+  const loss = moment.brokenSince("update/loss");
+  const gradient = moment.brokenSince("update/grad_norm");
+  // Some set-ups never log a norm that is a number; what learns is not broken.
+  const since = loss ?? (movedBy(moment.start(reward), moment.now(reward)) > beyondNoise ? null : gradient);
+  if (since === null) return null;
+  return {
+    state: "unstable",
+    kind: "not-finite",
+    term: null,
+    certain: false,
+    since: () => Math.min(since, gradient ?? since),
+  };
+};
 
 export const unstable: Alarm = (moment) => {
   const sign = { state: "unstable", term: null, certain: false } as const;

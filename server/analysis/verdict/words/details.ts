@@ -2,6 +2,7 @@
 import { formatFraction, formatNumber, plural } from "../../../../shared/lib/format.ts";
 import { leastCurve } from "../heldOut.ts";
 import type { VerdictView } from "../view.ts";
+import { isCutOff } from "./collapse.ts";
 import { narrower } from "./label.ts";
 import { heldOutText, intervalText, measureName, movedText, sentence, sourcesText } from "./numbers.ts";
 
@@ -33,7 +34,10 @@ function reasons(view: VerdictView): readonly (string | null)[] {
     case "hacking":
       return [decidesWrongGroups(view)];
     case "starved":
-      return [byArm(view), finding.kind === "no-spread" ? noSpread(view) : null];
+      return [
+        byArm(view),
+        isCutOff(view.moment) ? longerAnswers : finding.kind === "no-spread" ? noSpread(view) : null,
+      ];
     case "cannot tell":
       return [missing(view)];
     case "learning":
@@ -42,6 +46,9 @@ function reasons(view: VerdictView): readonly (string | null)[] {
       return [];
   }
 }
+
+const longerAnswers =
+  "Raise the limit on an answer's length (TRL `max_completion_length`, verl `data.max_response_length`), or ask for shorter answers.";
 
 /** Where no answer is right, another term alone ranks the rollouts, and a scale by the spread makes it large whatever its weight. */
 function decidesWrongGroups({ finding, moment }: VerdictView): string | null {
@@ -120,7 +127,7 @@ export function againstOf(view: VerdictView): string | null {
     }
     case "collapsed":
       return comparison === undefined
-        ? "No held-out score confirms it: training successes alone fell."
+        ? `No held-out score confirms it: training ${moment.solved.startsWith("reward/") ? "rewards" : "successes"} alone fell.`
         : finding.kind === "training" && (comparison.interval?.high ?? 0) > 0
           ? "The last held-out score is not worse beyond chance."
           : null;

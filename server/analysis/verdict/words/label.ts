@@ -7,6 +7,7 @@ import type { GoldFall } from "../gold.ts";
 import { teaching } from "../alarms/starved.ts";
 import { window } from "../trail.ts";
 import type { VerdictView } from "../view.ts";
+import { collapseText, cutOffText, isCutOff } from "./collapse.ts";
 import { changeText, intervalText, measureName, share } from "./numbers.ts";
 
 export function labelOf({ state, since, term }: Finding): string {
@@ -36,7 +37,7 @@ export function headlineOf(view: VerdictView): string {
   const { finding } = view;
   switch (finding.state) {
     case "collapsed":
-      return `Collapsed at step ${finding.since}${finding.term === null ? "" : `${companion}\`${finding.term}\``}`;
+      return `Collapsed at step ${finding.since}${view.record.imported ? collapseText(view) : together(finding)}`;
     case "hacking":
       return hackingHeadline(view);
     case "starved":
@@ -56,11 +57,16 @@ export function headlineOf(view: VerdictView): string {
   }
 }
 
-function hackingHeadline({ finding, moment }: VerdictView): string {
+const together = ({ term }: Finding): string => (term === null ? "" : `${companion}\`${term}\``);
+
+function hackingHeadline(view: VerdictView): string {
+  const { finding, moment } = view;
   if (finding.kind === "any-answer")
     return `Hacking ${name(finding.term)}: ${formatFraction(moment.now("rollout/unearned").mean)} of the successes come from responses that also succeed on tasks with another answer`;
   if (finding.kind === "gold" && moment.goldFall !== null)
     return goldHeadline(finding.since, moment.goldFall);
+  if (moment.facts.guessed && finding.kind === "term")
+    return `Hacking ${name(finding.term)} since step ${finding.since}${collapseText(view)}`;
   const [before, now] = [moment.start("reward/total"), moment.now("reward/total")];
   return `Hacking ${name(finding.term)} since step ${finding.since}: the reward rose ${formatNumber(before.mean)} → ${formatNumber(now.mean)} and successes did not`;
 }
@@ -76,15 +82,25 @@ function starvedHeadline({ finding, moment }: VerdictView): string {
     "too-hard": `${formatFraction(moment.now("groups/all_wrong").mean)} of groups are all wrong`,
     "too-easy": `${formatFraction(moment.now("groups/all_right").mean)} of groups are all right`,
   }[finding.kind];
-  const left = `${formatFraction(Math.max(0, teaching(moment)))} of groups train`;
-  return `Starved since step ${finding.since}: ${why === undefined ? left : `${why}, so ${left}`}`;
+  const left =
+    finding.kind === "no-gradient"
+      ? "the gradient is 0, so nothing trains"
+      : `${formatFraction(Math.max(0, teaching(moment)))} of groups train`;
+  return `Starved since step ${finding.since}: ${why === undefined ? left : `${why}, so ${left}`}${isCutOff(moment) ? `; ${cutOffText(moment)}` : ""}`;
 }
 
 function unstableHeadline({ finding, moment }: VerdictView): string {
   if (finding.kind === "not-finite")
-    return `Unstable since step ${finding.since}: the loss or its gradient is not a finite number`;
+    return `Unstable since step ${finding.since}: ${brokenText(moment)} not a finite number`;
   const [before, now] = [moment.start("policy/entropy"), moment.now("policy/entropy")];
   return `Unstable since step ${finding.since}: the entropy rose ${formatNumber(before.mean)} → ${formatNumber(now.mean)} nats, towards random tokens`;
+}
+
+function brokenText(moment: VerdictView["moment"]): string {
+  if (!moment.facts.imported) return "the loss or its gradient is";
+  const [loss, gradient] = [moment.brokenSince("update/loss"), moment.brokenSince("update/grad_norm")];
+  if (loss !== null && gradient !== null) return "the loss and the norm of its gradient are";
+  return loss === null ? "the norm of the gradient is" : "the loss is";
 }
 
 function failingHeadline({ finding, moment, record }: VerdictView): string {

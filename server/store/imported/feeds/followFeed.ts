@@ -6,7 +6,7 @@ import { hasLostRun, takeLease } from "../../../../shared/run/lease.ts";
 import type { RunFile } from "../../../../shared/run/run.ts";
 import { limits, readText } from "../../../lib/inputFile.ts";
 import { authoredPath } from "../../files.ts";
-import { findSource } from "../findSource.ts";
+import { findGrowing } from "../findSource.ts";
 import { recordedConfig } from "../recordedConfig.ts";
 import { rewardHashes } from "../rewardHashes.ts";
 import { DumpFeed } from "./dumpFeed.ts";
@@ -109,7 +109,7 @@ function stopAsked(runFolder: string): boolean {
 
 function open({ folder, run, source }: FollowOptions): Feed {
   const config = recordedConfig(folder, authoredOf(folder));
-  const found = findSource(source);
+  const found = findGrowing(source);
   const options = { config, run: run.sourceRun };
   return found.kind === "feed" ? found.feed.open(options) : new DumpFeed(source, options);
 }

@@ -1,0 +1,116 @@
+/** What a log says of its training, without a store: for whoever looks at a folder that nobody has imported. */
+import { basename } from "node:path";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { EvaluationRow } from "../../../shared/protocol/protocol.ts";
+import { fromWire } from "../../../shared/rollouts/rollouts.ts";
+import { trainerNames } from "../../../shared/run/origin.ts";
+import { plainText, type VerdictState } from "../../../shared/run/verdict.ts";
+import { isRead, type VerdictRecord } from "../../analysis/verdict/record.ts";
+import { Timeline } from "../../analysis/verdict/timeline.ts";
+import { verdictOf } from "../../analysis/verdict/verdict.ts";
+import type { Feed, FeedPart } from "./feeds/feed.ts";
+import { findLog } from "./feeds/console/findLog.ts";
+import { HeldOutRecords, isHeldOut } from "./heldOut.ts";
+
+export interface LogVerdict {
+  /** Of the file. */
+  readonly name: string;
+  /** As people call it. */
+  readonly trainer: string;
+  /** Steps with metrics. */
+  readonly steps: number;
+  /** `isAlarm` says whether it is worth a line. */
+  readonly state: VerdictState;
+  /** Two to four words. */
+  readonly label: string;
+  /** With the numbers that decide, ended by a full stop. */
+  readonly sentence: string;
+  /** Since when; null: it has no beginning. */
+  readonly step: number | null;
+  /** What the reader of the log found worth saying of it, as sentences without their ends. */
+  readonly notes: readonly string[];
+}
+
+/** A log of a hundred thousand steps; read in a second or two. */
+const mostBytes = 256 * 1024 * 1024;
+
+/**
+ * @param path a file, or a folder with one
+ * @param most bytes that are read; what follows them is not looked at
+ * @returns undefined: it is no log, or nothing in it is a step
+ */
+export function verdictOfLog(path: string, most = mostBytes): LogVerdict | undefined {
+  try {
+    const found = findLog(path, most);
+    if (found === undefined) return undefined;
+    const feed = found.open({ config: undefined });
+    const parts = allParts(feed);
+    const record = recordOf(parts);
+    const verdict = verdictOf(record, new Timeline(record).extend(record));
+    if (verdict === null) return undefined;
+    const { state, label, headline, since } = verdict;
+    return {
+      name: basename(found.folder),
+      trainer: trainerNames[found.trainer],
+      steps: parts.length,
+      state,
+      label: plainText(label),
+      sentence: plainText(headline),
+      step: since,
+      notes: feed.about().notes,
+    };
+  } catch (error) {
+    // A state that cannot be parsed, a file that may not be read: whoever imports it is told.
+    if (error instanceof UserError || isOfFile(error)) return undefined;
+    throw error;
+  }
+}
+
+const isOfFile = (error: unknown): boolean => error instanceof Error && "code" in error;
+
+function allParts(feed: Feed): readonly FeedPart[] {
+  const parts: FeedPart[] = [];
+  for (let more = true; more;) {
+    const slice = feed.next(true);
+    parts.push(...slice.parts);
+    ({ more } = slice);
+  }
+  feed.close();
+  return parts.sort((one, other) => one.step - other.step);
+}
+
+function recordOf(parts: readonly FeedPart[]): VerdictRecord {
+  const points: Record<string, { steps: number[]; values: number[] }> = {};
+  const evaluations: EvaluationRow[] = [];
+  const heldOut = new HeldOutRecords();
+  const measured = new Set<string>();
+  for (const { step, values = {} } of parts) {
+    for (const [name, value] of Object.entries(values)) {
+      if (isHeldOut(name)) measured.add(name);
+      if (!isRead(name)) continue;
+      const own = (points[name] ??= { steps: [], values: [] });
+      own.steps.push(step);
+      own.values.push(fromWire(value));
+    }
+    for (const { role, metrics } of heldOut.of(step, 0, values))
+      if (role !== "matrix") evaluations.push({ step, role, metrics });
+  }
+  const last = parts.at(-1)?.step ?? 0;
+  const series = Object.entries(points).map(([name, { steps, values }]) => [
+    name,
+    { steps: Float64Array.from(steps), values: Float64Array.from(values) },
+  ]);
+  return {
+    config: {},
+    step: last,
+    steps: last + 1,
+    stages: [],
+    series: Object.fromEntries(series),
+    evaluations,
+    heldOut: [...measured],
+    groups: [],
+    failures: [],
+    ended: true,
+    imported: true,
+  };
+}

@@ -1,0 +1,171 @@
+/** What a log's training came to, without a store and in one; healthy logs raise no alarm. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { verdictOfLog } from "../../../../server/store/imported/logVerdict.ts";
+import { isAlarm } from "../../../../shared/run/verdict.ts";
+import { imported } from "../importedFeed.ts";
+import { course, dictOf, soundTrl, soundVerl, steps, verlLineOf, written, type Courses } from "./logs.ts";
+
+const verl = (courses: Courses, count = 120): string =>
+  `${steps(1, count)
+    .map((step) => verlLineOf(courses, step))
+    .join("\n")}\n`;
+const trl = (courses: Courses, count = 120): string =>
+  `${steps(1, count)
+    .map((step) => dictOf(courses, step, true))
+    .join("\n")}\n`;
+
+const formatAlone: Courses = {
+  ...soundTrl,
+  "rewards/format_reward/mean": course(0.2, 1, 60, 90),
+  "rewards/correct_reward/mean": course(0.4, 0.1, 60, 90),
+  reward: course(0.6, 1.1, 60, 90),
+};
+
+test("a term that rises while the answers get worse, with the trainer's held-out results", async () => {
+  const lines = steps(1, 120).map((step) => {
+    const evaluated =
+      step % 10 === 0
+        ? `{'eval_reward': ${course(0.41, 0.12, 60, 90, 0.005)(step)}, 'epoch': ${step / 1000}}\n`
+        : "";
+    return `${dictOf(formatAlone, step)}\n${evaluated}`;
+  });
+  const file = written("slurm-123.out", lines.join(""));
+  const found = verdictOfLog(file)!;
+  assert.deepEqual(
+    [found.name, found.trainer, found.steps, found.state],
+    ["slurm-123.out", "TRL", 120, "collapsed"],
+  );
+  assert.match(
+    found.sentence,
+    /^Collapsed at step \d+: format_reward 0\.2\d* → (1|0\.99\d*|1\.0\d*) while correct_reward fell 0\.[34]\d* → 0\.\d+; held-out eval_reward 0\.4\d* → 0\.1\d*\.$/,
+  );
+  assert.ok(found.step !== null && found.step >= 55 && found.step <= 90, String(found.step));
+  const { store, summary } = await imported(file);
+  const { verdict } = store.queries.verdict({ run: summary.run });
+  assert.deepEqual([verdict?.state, verdict?.since], ["collapsed", found.step]);
+  assert.equal(verdict?.headline.replaceAll("`", ""), found.sentence);
+  assert.deepEqual([verdict?.cause?.key, verdict?.fixes], [null, []]);
+});
+
+test("verl's held-out results fall under their own name, and its reward by itself", () => {
+  const lines = steps(1, 120).map((step) =>
+    verlLineOf(
+      {
+        ...soundVerl,
+        ...(step % 10 === 0 ? { "val-core/gsm8k/acc/mean@1": course(0.41, 0.12, 60, 90, 0.005) } : {}),
+      },
+      step,
+    ),
+  );
+  assert.match(
+    verdictOfLog(written("a.log", `${lines.join("\n")}\n`))!.sentence,
+    /^Collapsed at step \d+: held-out val-core 0\.4\d* → 0\.1\d*\.$/,
+  );
+  const cutOff = {
+    ...soundVerl,
+    "critic/score/mean": course(0.6, 0.02, 50, 80),
+    "response_length/clip_ratio": course(0.03, 0.97, 50, 80, 0.005),
+  };
+  assert.match(
+    verdictOfLog(written("b.log", verl(cutOff)))!.sentence,
+    /^Collapsed at step \d+: the training reward fell 0\.6\d* → 0\.0\d*; answers that are cut off 3\.0 % → 97 %\.$/,
+  );
+});
+
+test("a loss or a gradient that is no number, with the step at which it began, before what follows from it", () => {
+  const nan =
+    (of: (step: number) => number, from: number) =>
+    (step: number): number =>
+      step >= from ? Number.NaN : of(step);
+  const broken: Courses = {
+    ...soundVerl,
+    "actor/pg_loss": nan(soundVerl["actor/pg_loss"]!, 85),
+    "actor/grad_norm": nan(soundVerl["actor/grad_norm"]!, 85),
+    "critic/score/mean": course(0.5, 0, 85, 86),
+  };
+  const found = verdictOfLog(written("a.log", verl(broken)))!;
+  assert.deepEqual(
+    [found.label, found.step, found.sentence],
+    [
+      "unstable since 85",
+      85,
+      "Unstable since step 85: the loss and the norm of its gradient are not a finite number.",
+    ],
+  );
+  const gradient = verdictOfLog(
+    written(
+      "b.log",
+      trl({ ...soundTrl, grad_norm: nan(soundTrl["grad_norm"]!, 21), reward: course(0.5, 0.5) }),
+    ),
+  )!;
+  assert.match(gradient.sentence, /^Unstable since step 21: the norm of the gradient is not a finite number/);
+});
+
+test("nothing trains where the gradient is 0, and answers that are cut off say why", () => {
+  const still: Courses = {
+    ...soundTrl,
+    grad_norm: () => 0,
+    loss: () => 0,
+    "completions/clipped_ratio": () => 1,
+    "rewards/format_reward/mean": () => 0,
+    "rewards/correct_reward/mean": () => 0,
+    reward: () => 0,
+    reward_std: () => 0,
+    frac_reward_zero_std: () => 1,
+  };
+  assert.equal(
+    verdictOfLog(written("a.log", trl(still, 40)))!.sentence,
+    "Starved since step 1: 0 % of groups train; 100 % of answers are cut off at the length limit.",
+  );
+  assert.equal(
+    verdictOfLog(
+      written(
+        "b.log",
+        verl({ ...soundVerl, "actor/grad_norm": () => 0, "critic/score/mean": () => 0.9 }, 40),
+      ),
+    )!.sentence,
+    "Starved since step 1: the gradient is 0, so nothing trains.",
+  );
+});
+
+test("healthy logs raise no alarm", () => {
+  const healthy: Readonly<Record<string, string>> = {
+    "verl learns": verl(soundVerl),
+    "TRL learns its format first": trl(soundTrl),
+    "a loss of 0 on policy": trl({ ...soundTrl, loss: () => 0 }),
+    "shortness falls while answers get better": trl({
+      ...soundTrl,
+      "rewards/brevity/mean": course(0.6, 0.1, 20, 60),
+    }),
+    "a single step without a number": verl({
+      ...soundVerl,
+      "actor/grad_norm": (step) => (step % 12 === 0 ? Number.POSITIVE_INFINITY : 0.3),
+    }),
+    "a norm that is never logged as a number, where the reward rises": trl({
+      ...soundTrl,
+      grad_norm: () => Number.NaN,
+    }),
+    "two terms of names that say nothing, one of which falls": trl({
+      ...soundTrl,
+      "rewards/alpha/mean": course(0.8, 0.2, 20, 60),
+      "rewards/beta/mean": course(0.2, 0.9, 20, 60),
+      "rewards/format_reward/mean": () => Number.NaN,
+      "rewards/correct_reward/mean": course(0.4, 0.5, 0, 80),
+    }),
+    "scores that cross zero": verl({ ...soundVerl, "critic/score/mean": course(-0.4, 0.2, 0, 100, 0.1) }),
+    "saturated from the start": verl({ ...soundVerl, "critic/score/mean": course(0.97, 0.98, 0, 1, 0.01) }),
+  };
+  for (const [name, text] of Object.entries(healthy)) {
+    const found = verdictOfLog(written("train.log", text))!;
+    assert.ok(!isAlarm(found.state), `${name}: ${found.sentence}`);
+  }
+});
+
+test("what is no log has no verdict, and only so much of one is read", () => {
+  assert.equal(verdictOfLog(written("a.log", "Hello\n")), undefined);
+  assert.equal(verdictOfLog(written("out/trainer_state.json", "{")), undefined);
+  assert.equal(verdictOfLog("/nowhere/at/all"), undefined);
+  const file = written("b.log", verl(soundVerl));
+  assert.ok(verdictOfLog(file, 8_000)!.steps < 120);
+});
