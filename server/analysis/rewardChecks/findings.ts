@@ -7,11 +7,12 @@ import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts"
 import type { LoadedConfig } from "../../rules/load.ts";
 import { isObject } from "../evidence/json.ts";
 import { causeMessage, causeSeverity, type FailureCause } from "./causes.ts";
+import type { FormatFinding } from "./format/checkFormat.ts";
 import type { GoldReport } from "./gold.ts";
 import { goldGroups, sharedMessage } from "./goldGroups.ts";
 import { ownFile, placeOf } from "./ownFiles.ts";
 import { severities, type ProbeFinding } from "./probe.ts";
-import { capital, goldMessage, goldText, probeMessage, quoted } from "./sentences.ts";
+import { capital, formatMessage, goldMessage, goldText, probeMessage, quoted } from "./sentences.ts";
 
 /** Kinds of answer that a finding names besides its first. */
 const mostProbes = 8;
@@ -78,11 +79,22 @@ export function goldFindings(report: GoldReport, places: FindingPlaces): RewardF
     ({ file }) => file ?? null,
   );
   return [
+    ...formatFindings(report.format, places),
     ...shared.map((group) => found(places.reward, sharedMessage(group, report))),
     ...lined,
     ...unlined.map((own) => found(places.tasks(own[0].file), goldText({ ...report, failures: own }))),
   ];
 }
+
+/** At the pattern that does not match, else the function's line, else the term's. */
+export const formatFindings = (found: readonly FormatFinding[], places: FindingPlaces): RewardFinding[] =>
+  found.map((one) => ({
+    ...(one.place ?? places.term(one.term)),
+    severity: "warning",
+    check: "gold",
+    term: one.term,
+    message: `\`${one.term}\`: ${formatMessage(one)}.${quoted(one.response)}`,
+  }));
 
 /** At the line that threw, else the function's, else the term's. */
 export const causeFindings = (causes: readonly FailureCause[], places: FindingPlaces): RewardFinding[] =>

@@ -5,6 +5,8 @@ import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
 import { goldForms, type GoldForm } from "./forms/goldForms.ts";
 import { ownProcessTasks, type OwnProcessTasks } from "./ownProcess.ts";
 import { traitsOf, type Trait } from "./forms/traits.ts";
+import { checkFormat, type FormatFinding } from "./format/checkFormat.ts";
+import { PromptForms } from "./format/promptForms.ts";
 
 /** A row whose reference answer is no success. */
 export interface GoldFailure extends Omit<CheckedTask, "task"> {
@@ -26,33 +28,54 @@ export interface GoldReport {
   readonly without: number;
   /** What the term that decides gave most of those that passed; null where none passed. */
   readonly value: number | null;
+  /** The most that an answer earned in all, where none passed; null: none earned more than 0. */
+  readonly best: number | null;
   readonly failures: readonly GoldFailure[];
   readonly traits: readonly Trait[];
   /** Absent: no test runs in the program's own process, as far as the tests and the answers show. */
   readonly ownProcess?: OwnProcessTasks;
   /** Reference answers that succeed. */
   readonly passing: readonly string[];
+  /** Terms that pay the format of the prompts less than another. */
+  readonly format: readonly FormatFinding[];
 }
 
 /** Tasks by which the form is chosen. */
 const tried = 64;
 
-/** The form in which most reference answers succeed; the first of equals. undefined: no task has a reference answer. */
+interface Tried {
+  readonly form: GoldForm;
+  readonly passed: number;
+  /** The mean reward. */
+  readonly reward: number;
+}
+
+/**
+ * The form in which most reference answers succeed, of these the one that earns most; the first of equals, and that is what
+ * the prompts show. undefined: no task has a reference answer.
+ */
 export async function goldFormOf(
   scorer: AnswerScorer,
   tasks: readonly CheckedTask[],
+  prompts = new PromptForms(scorer.body),
 ): Promise<GoldForm | undefined> {
   const sample = spread(tasks, tried);
-  let best: { readonly form: GoldForm; readonly passed: number } | undefined;
-  for (const form of goldForms) {
+  let best: Tried | undefined;
+  for (const form of [prompts.plain, ...goldForms, ...prompts.variants]) {
+    const isVariant = best !== undefined && "change" in form;
+    if (isVariant && best!.passed > 0) break;
     const scored = await scorer.score(answersIn(form, sample).map(({ answer }) => answer));
     if (scored.length === 0) continue;
     const passed = scored.filter(({ success }) => success === true).length / sample.length;
-    if (best === undefined || passed > best.passed) best = { form, passed };
+    const reward = scored.reduce((sum, one) => sum + (one.reward ?? 0), 0) / sample.length;
+    if (best === undefined || isBetter({ form, passed, reward }, best)) best = { form, passed, reward };
     if (passed === 1) break;
   }
   return best?.form;
 }
+
+const isBetter = (one: Tried, other: Tried): boolean =>
+  one.passed > other.passed || (one.passed === other.passed && one.reward > other.reward + 1e-9);
 
 const answersIn = (form: GoldForm, tasks: readonly CheckedTask[]) =>
   tasks.flatMap((checked) => {
@@ -70,7 +93,8 @@ export async function checkGold(
   tasks: readonly CheckedTask[] = checkedTasks(config, scorer.body),
 ): Promise<GoldReport | undefined> {
   scorer.causes.know(tasks);
-  const form = await goldFormOf(scorer, tasks);
+  const prompts = new PromptForms(scorer.body);
+  const form = await goldFormOf(scorer, tasks, prompts);
   if (form === undefined) return undefined;
   const answers = answersIn(form, tasks);
   const scored = await scorer.score(answers.map(({ answer }) => answer));
@@ -86,6 +110,7 @@ export async function checkGold(
     passed: passed.length,
     without: tasks.length - answers.length,
     value: commonest(passed.map((one) => decidingValue(scorer, one))),
+    best: passed.length > 0 ? null : bestOf(scored),
     failures: failed,
     traits: traitsOf(
       failed.map(({ answer }) => answer),
@@ -93,7 +118,13 @@ export async function checkGold(
     ),
     ...(ownProcess && { ownProcess }),
     passing,
+    format: await checkFormat(scorer, tasks, prompts),
   };
+}
+
+function bestOf(scored: readonly ScoredAnswer[]): number | null {
+  const most = scored.reduce((best, { reward }) => Math.max(best, reward ?? 0), 0);
+  return most > 0 ? most : null;
 }
 
 const failure = ({ task, ...place }: CheckedTask, scored: ScoredAnswer): GoldFailure => ({

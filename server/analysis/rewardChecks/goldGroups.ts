@@ -1,7 +1,7 @@
 /** Reference answers that do not succeed, by what they have in common: one cause is one finding, at the reward. */
 import { formatCount } from "../../../shared/lib/format.ts";
 import type { GoldFailure, GoldReport } from "./gold.ts";
-import { goldMessage } from "./sentences.ts";
+import { bestText, capital, goldMessage } from "./sentences.ts";
 import { traitGroups } from "./forms/traits.ts";
 
 export interface GoldGroups {
@@ -41,13 +41,14 @@ function shared([first, ...others]: readonly GoldFailure[], trait?: string): Sha
 }
 
 /** "35 of 7,473 reference answers do not succeed, all with thousands commas; first row 12: the reference answer "1,005" does not succeed: score 0". */
-export function sharedMessage({ rows, trait }: SharedFailure, { checked, form, passed }: GoldReport): string {
+export function sharedMessage({ rows, trait }: SharedFailure, report: GoldReport): string {
+  const { checked, passed } = report;
   const [first] = rows;
   const all = rows.length > 1 && trait !== undefined ? `, all with ${trait}` : "";
   const which = first.row === undefined ? `task ${JSON.stringify(first.task)}` : `row ${first.row}`;
   const action =
     passed === 0
-      ? `Answers were written ${form}: check what the reward reads, and in which form.`
+      ? `${capital(bestText(report))}: ${report.best === null ? "check what the reward reads, and in which form" : "if that is a right answer's reward, lower `reward.success.at_least`"}.`
       : trait === undefined
         ? "Read what the reward compares; `gradus reward FILE --gold --json` lists the rows."
         : "Let the reward read such answers, or write them otherwise in the data.";

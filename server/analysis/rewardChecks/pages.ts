@@ -32,6 +32,11 @@ export const checkPages: readonly RulePage[] = [
     why: "`gradus reward FILE --gold` and the editor score each row's own reference answer, in the form that most of them succeed in. A row whose answer does not succeed can only teach what is wrong: every right response to it is punished.\n\nCorrect the row, or teach the reward the row's form: thousands commas, fractions and units are the usual causes. Of a verl script the rows of `data.val_files` are checked as well.",
   },
   {
+    id: "gold-format",
+    title: "Format of the prompt that a reward does not pay",
+    why: "`gradus reward FILE --gold` and the editor fill the format that a prompt shows (tags, a box, a JSON object, a mark) with the row's reference answer, and score it. A term that pays such an answer less than another teaches the policy nothing as long as it obeys its prompt. The message says what is missing: the pattern's own fault, or the change with which the answer earns more.\n\nCorrect the pattern (`re.DOTALL` lets `.` match newlines), or show the format in the prompt that the reward looks for.",
+  },
+  {
     id: "reward-failure",
     title: "Reward that fails on answers",
     why: "A reward function throws, or returns what is no reward, on some of the answers that `gradus reward FILE --gold`, `--probe` or `--attack`, or the editor, give it. A rollout whose reward fails trains nothing, and a trainer may stop at the first. All failures of one cause, the same error at the same line, are one finding at that line, with how many answers it failed on and the row of the first.\n\nCorrect the line, or the rows: a `KeyError` names what the row lacks, and the message what it has.",

@@ -3,6 +3,7 @@ import { formatCount, plural } from "../../../shared/lib/format.ts";
 import { ownProcessAdvice } from "../../methods/reward/code/ownProcess.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import type { Hole } from "./attackTasks.ts";
+import type { FormatFinding } from "./format/checkFormat.ts";
 import type { GoldFailure, GoldReport } from "./gold.ts";
 import type { OwnProcessTasks } from "./ownProcess.ts";
 import type { ProbeFinding } from "./probe.ts";
@@ -16,15 +17,27 @@ const most = 10;
 const rowOf = ({ row, task }: GoldFailure): string => (row === undefined ? task : String(row));
 
 /** "7,436 of 7,473 gold answers (after `####`) score 1; 37 do not (35 thousands commas): rows 12, 88, 301, …". */
-export function goldText({ form, checked, passed, without, value, failures, traits }: GoldReport): string {
+export function goldText(report: GoldReport): string {
+  const { form, checked, passed, without, value, failures, traits } = report;
   const score = value === null ? "succeed" : `score ${Number(value.toPrecision(4))}`;
-  const head = `${formatCount(passed)} of ${formatCount(checked)} gold answers ${score} (written ${form})`;
+  const how = passed === 0 ? bestText(report) : `written ${form}`;
+  const head = `${formatCount(passed)} of ${formatCount(checked)} gold answers ${score} (${how})`;
   const none = without === 0 ? "" : ` · ${formatCount(without)} tasks have no reference answer`;
   if (failures.length === 0) return `${head}${none}`;
   const causes = traits.map(({ trait, count }) => `${formatCount(count)} with ${trait}`).join(", ");
   const more = failures.length > most ? ", …" : "";
   return `${head}; ${formatCount(failures.length)} do not${causes === "" ? "" : ` (${causes})`}: ${failures.some(({ row }) => row !== undefined) ? "rows " : ""}${failures.slice(0, most).map(rowOf).join(", ")}${more}${none}`;
 }
+
+/** "no form succeeds; the best was in `<answer>`, with 0.8". */
+export const bestText = ({ form, best }: Pick<GoldReport, "form" | "best">): string =>
+  best === null
+    ? "no form succeeds, and none earns anything"
+    : `no form succeeds; the best was ${form}, with ${Number(best.toPrecision(4))}`;
+
+/** "the format that your prompt shows earns 0 of 0.5: "." does not match a newline (re.DOTALL)". */
+export const formatMessage = ({ earned, most, onlyLines, reason }: FormatFinding): string =>
+  `the format that your prompt shows${onlyLines ? ", with two lines of work," : ""} earns ${Number(earned.toPrecision(4))} of ${Number(most.toPrecision(4))}: ${reason}`;
 
 /** Of one row, without its place. */
 export function goldMessage({ answer, terms, errors }: GoldFailure): string {

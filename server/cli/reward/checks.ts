@@ -23,6 +23,7 @@ import { pathText } from "../text/diagnostics.ts";
 import {
   attackText,
   causeLine,
+  formatLine,
   goldLines,
   holeLine,
   moreHoles,
@@ -118,8 +119,9 @@ async function goldOf(data: string, checks: Checks): Promise<void> {
 
 /** @param data of evaluation */
 function printGold(checks: Checks, report: GoldReport, data?: string): void {
-  const { failures, passing: _passing, ...summary } = report;
+  const { failures, passing: _passing, format, ...summary } = report;
   if (checks.json) {
+    for (const finding of format) printJson({ type: "gold-format", ...finding });
     for (const failure of failures) printJson({ type: "gold", ...failure });
     sayCauses(checks);
     printJson({
@@ -131,6 +133,7 @@ function printGold(checks: Checks, report: GoldReport, data?: string): void {
     return;
   }
   sayCauses(checks);
+  for (const finding of format) complain(formatLine(finding, () => pathText(checks.config.file)));
   goldLines(report, rewardPlace(checks), checks.said).forEach(complain);
   const ownProcess = ownProcessLine(report);
   if (ownProcess !== undefined) complain(ownProcess);

@@ -2,12 +2,14 @@
 import type { AttackReport, Hole } from "../../analysis/rewardChecks/attackTasks.ts";
 import type { CheckedTask } from "../../analysis/rewardChecks/checkedTasks.ts";
 import { causeMessage, causeSeverity, type FailureCause } from "../../analysis/rewardChecks/causes.ts";
+import type { FormatFinding } from "../../analysis/rewardChecks/format/checkFormat.ts";
 import type { GoldFailure, GoldReport } from "../../analysis/rewardChecks/gold.ts";
 import { goldGroups, sharedMessage } from "../../analysis/rewardChecks/goldGroups.ts";
 import type { FilePlace } from "../../analysis/rewardChecks/ownFiles.ts";
 import { severities, type ProbeFinding, type ProbeReport } from "../../analysis/rewardChecks/probe.ts";
 import {
   capital,
+  formatMessage,
   goldMessage,
   holeMessage,
   ownProcessMessage,
@@ -56,6 +58,12 @@ export function goldLines(report: GoldReport, rewardPlace: string, said: Set<str
     ...single.map(goldLine),
   ];
 }
+
+/** @param termPlace as of `probeLine` */
+export const formatLine = (finding: FormatFinding, termPlace: () => string): string =>
+  visibleText(
+    `${finding.place === undefined ? termPlace() : placeText(finding.place)}: warning: \`${finding.term}\`: ${formatMessage(finding)} [gold-format]${quoted(finding.response)}`,
+  );
 
 /** @param termPlace as of `probeLine` */
 export const causeLine = (cause: FailureCause, termPlace: (term: string) => string): string =>

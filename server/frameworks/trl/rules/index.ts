@@ -30,6 +30,7 @@ import { newerTransformers } from "./newerTransformers.ts";
 import { noIteration } from "./batch/noIteration.ts";
 import { noReward } from "./reward/noReward.ts";
 import { precision } from "./precision.ts";
+import { promptFormat } from "./reward/promptFormat.ts";
 import { quantization } from "./quantization.ts";
 import { referenceModel } from "./referenceModel.ts";
 import { rewardFunction } from "./reward/rewardFunction.ts";
@@ -56,7 +57,7 @@ export const trlRules: readonly FrameworkRule[] = [
   ...[dataSource, missingData, streaming, newerTransformers],
   ...[ligerLoss, headAdapter, sequenceLevel, vespoMode, referenceModel, vllmProcesses, temperature],
   ...[noIteration, fewPrompts, modelLength, maskedTruncation, completionsTable, unread],
-  ...[cispoCeiling, rewardShare, evaluationSplit, learningRate],
+  ...[cispoCeiling, rewardShare, promptFormat, evaluationSplit, learningRate],
   ...[trainerArgument, rewardDefinition, lossWeights, unused],
   ...[steps, bestModel, schedule, prefetch, preferenceLoss, paddingFree, routerLoss],
 ];

@@ -149,8 +149,10 @@ test("reference answers that a reward does not recognise are named with their ro
     passed: 40,
     without: 0,
     value: 1,
+    best: null,
     failures: [],
     traits: [],
+    format: [],
   });
   const report = await goldOf(configWith("numeric", (sum) => (sum > 100 ? "unknown" : String(sum))));
   assert.equal(report.passed, 38);
