@@ -5,6 +5,8 @@ import type { Severity } from "../../config/check/diagnostic.ts";
 export interface Finding {
   /** As the person would write it from here. */
   readonly file: string;
+  /** Of a notebook, from 1; `line` is then the cell's. */
+  readonly cell?: number;
   /** From 1; absent: the whole file. */
   readonly line?: number;
   readonly severity: Severity;
@@ -37,6 +39,7 @@ export const worstFirst = (findings: readonly Finding[]): readonly Finding[] =>
       ranks[a.severity] - ranks[b.severity] ||
       orders[a.by] - orders[b.by] ||
       (a.file < b.file ? -1 : a.file > b.file ? 1 : 0) ||
+      (a.cell ?? 0) - (b.cell ?? 0) ||
       (a.line ?? 0) - (b.line ?? 0),
   );
 

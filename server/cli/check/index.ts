@@ -54,7 +54,8 @@ function say(sum: Sum, all: boolean): void {
   print(counts(sum, told.length, shown.length));
 }
 
-const placeOf = ({ file, line }: Finding): string => (line === undefined ? file : `${file}:${line}`);
+const placeOf = ({ file, cell, line }: Finding): string =>
+  line === undefined ? file : cell === undefined ? `${file}:${line}` : `${file} cell ${cell}:${line}`;
 
 /** "3 findings in 2 projects and 1 log; 4 files of ms-swift were not checked", with what the seven lines leave out. */
 function counts({ findings, projects, logs, unchecked }: Sum, told: number, shown: number): string {

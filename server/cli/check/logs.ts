@@ -1,6 +1,8 @@
 /** Logs of trainings that lie there, each with its verdict. */
 import { statSync } from "node:fs";
 import { basename } from "node:path";
+import { isAlarm } from "../../../shared/run/verdict.ts";
+import { verdictOfLog } from "../../store/imported/logVerdict.ts";
 import { filesBelow } from "../validate/files.ts";
 import type { Finding } from "./finding.ts";
 
@@ -11,6 +13,8 @@ const isLogName = (name: string): boolean =>
   name === "trainer_state.json";
 /** Logs that are read: the newest of a folder full of them are those that a person asks about. */
 const mostLogs = 8;
+/** Of one log: a hundred thousand lines of a trainer, in about a second. */
+const mostBytes = 64 * 1024 * 1024;
 
 export function logsBelow(word: string, most: number): readonly string[] {
   const stats = statSync(word, { throwIfNoEntry: false });
@@ -30,6 +34,22 @@ interface Read {
   readonly logs: readonly string[];
 }
 
-export async function verdictsOf(files: readonly string[]): Promise<Read> {
-  return { findings: [], logs: files.slice(0, 0) };
+export function verdictsOf(files: readonly string[]): Read {
+  const findings: Finding[] = [];
+  const logs: string[] = [];
+  for (const file of files) {
+    const verdict = verdictOfLog(file, mostBytes);
+    if (verdict === undefined) continue;
+    logs.push(file);
+    const { state, sentence } = verdict;
+    if (isAlarm(state))
+      findings.push({
+        file,
+        severity: "error",
+        by: "log",
+        rule: state,
+        message: sentence,
+      });
+  }
+  return { findings, logs };
 }

@@ -60,8 +60,9 @@ export async function tryReward(file: string, signal: AbortSignal): Promise<Trie
         if (found.kind === "note") note(found.note);
         else
           findings.push(
-            ...found.findings.map(({ file: at, line, severity, check, message }): Finding => ({
+            ...found.findings.map(({ file: at, cell, line, severity, check, message }): Finding => ({
               file: fromHere(resolve(at)),
+              ...(cell === undefined ? {} : { cell }),
               line: line + 1,
               severity,
               by: "reward",

@@ -21,7 +21,7 @@ export async function sumOf(word: string, { runs, seconds }: SumOptions): Promis
   const logs = logsBelow(word, most);
   const checked = configurationsOf(word, logs.length > 0);
   const projects = checked.filter((one) => !isUnchecked(one)).map(({ file }) => file);
-  const read = await verdictsOf(logs);
+  const read = verdictsOf(logs);
   const rewards = await rewardsOf(projects, { runs, seconds });
   const findings = [...checked.flatMap(diagnosed), ...rewards.findings, ...read.findings];
   return {
@@ -53,8 +53,9 @@ function uncheckedOf(checked: readonly Checked[]): Sum["unchecked"] {
 }
 
 const diagnosed = ({ file, diagnostics }: Checked): Finding[] =>
-  diagnostics.map(({ severity, rule, message, range, file: at }) => ({
+  diagnostics.map(({ severity, rule, message, range, cell, file: at }) => ({
     file: resolve(at) === resolve(file) ? file : fromHere(at),
+    ...(cell === undefined ? {} : { cell }),
     line: range.start.line + 1,
     severity,
     by: "validate",
@@ -65,7 +66,10 @@ const diagnosed = ({ file, diagnostics }: Checked): Finding[] =>
 /** Launches of one project often share what is wrong: a reward's file, a base config. */
 const once = (findings: readonly Finding[]): readonly Finding[] => [
   ...new Map(
-    findings.map((finding) => [JSON.stringify([finding.file, finding.line, finding.message]), finding]),
+    findings.map((finding) => [
+      JSON.stringify([finding.file, finding.cell, finding.line, finding.message]),
+      finding,
+    ]),
   ).values(),
 ];
 
