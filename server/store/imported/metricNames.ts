@@ -27,8 +27,7 @@ export function ownName(trainer: Namer, name: string): string {
 }
 
 /** At the end of a name a term is its last part: `rewards/correct` of early TRL, and not `rewards/correct/std`. */
-const termPattern = (alias: string): string =>
-  alias.replace(/<term>$/, "([^/]+)").replace("<term>", "(.+)");
+const termPattern = (alias: string): string => alias.replace(/<term>$/, "([^/]+)").replace("<term>", "(.+)");
 
 type Pattern = { readonly own: string; readonly pattern: RegExp };
 const patterns = new Map<Namer, readonly Pattern[]>();
