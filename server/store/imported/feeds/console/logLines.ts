@@ -8,7 +8,8 @@ const longest = 256 * 1024;
 const [lineFeed, carriageReturn] = [10, 13];
 
 /** What a terminal shows in colours. */
-const colours = /\u001B\[[0-9;?]*[A-Za-z]/g;
+const escape = "\u001B";
+const colours = new RegExp(`${escape}\\[[0-9;?]*[A-Za-z]`, "g");
 
 /** @param most bytes to read @throws what opening the file throws */
 export function* logLines(file: string, most = Number.POSITIVE_INFINITY): Generator<string> {
@@ -43,5 +44,5 @@ export function* logLines(file: string, most = Number.POSITIVE_INFINITY): Genera
 
 const textOf = (parts: readonly Buffer[]): string => {
   const text = (parts.length === 1 ? parts[0]! : Buffer.concat(parts)).toString("utf8");
-  return text.includes("\u001B") ? text.replace(colours, "") : text;
+  return text.includes(escape) ? text.replace(colours, "") : text;
 };
