@@ -125,7 +125,11 @@ function mismatchOf(pattern: PythonPattern, format: ShownFormat): Mismatch | und
       tried = repair.of(tried);
       return JSON.stringify(before) !== JSON.stringify(tried);
     });
-    if (!isChange || matches(tried, format, work) !== true) continue;
+    if (!isChange) continue;
+    const isMatch = matches(tried, format, work);
+    // Beyond its time, or none that JavaScript has.
+    if (isMatch === undefined) return undefined;
+    if (!isMatch) continue;
     const reason = set.map((one) => one.reason(trial)).join("; ");
     const onlyLines = matches(trial, format, shortWork) === true;
     return { pattern, reason, onlyLines, needsDotall: set.length === 1 && set[0] === repairs[0] };
@@ -137,8 +141,11 @@ function mismatchOf(pattern: PythonPattern, format: ShownFormat): Mismatch | und
 function matches(trial: Trial, format: ShownFormat, work: string): boolean | undefined {
   const pattern = compiled(trial);
   if (pattern === undefined) return undefined;
-  const found = fills.map((answer) => pattern.test(written(format, answer, work) + trial.ending));
-  return found.includes(true) ? true : found.includes(undefined) ? undefined : false;
+  for (const answer of fills) {
+    const found = pattern.test(written(format, answer, work) + trial.ending);
+    if (found !== false) return found;
+  }
+  return false;
 }
 
 const longest = 2_000;

@@ -19,13 +19,11 @@ const inFormat = "in the format that the prompt shows";
 const endTokens = ["<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<end_of_turn>", "</s>"];
 
 const tag = /<\/?[A-Za-z][\w-]{0,30}>/g;
+const linesOf = (text: string): string[] =>
+  text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [line.trim()]));
+const flat = (text: string, by: string): string => linesOf(text).join(by);
 /** Each tag on a line of its own. */
-const apart = (text: string): string =>
-  text
-    .replaceAll(/[ \t\n]*(<\/?[A-Za-z][\w-]{0,30}>)[ \t\n]*/g, "\n$1\n")
-    .replaceAll(/\n{2,}/g, "\n")
-    .trim();
-const flat = (text: string, by: string): string => text.replaceAll(/\s*\n\s*/g, by);
+const apart = (text: string): string => flat(text.replaceAll(tag, "\n$&\n"), "\n");
 
 const changes: readonly (readonly [change: string, of: (text: string) => string])[] = [
   ["without line breaks", (text) => flat(text, "")],

@@ -34,6 +34,9 @@ interface Defined {
   readonly to: number;
 }
 
+/** Of a file. */
+const mostPatterns = 200;
+
 const methods: Readonly<Record<string, PythonPattern["how"]>> = {
   match: "match",
   fullmatch: "fullmatch",
@@ -58,10 +61,13 @@ const letters: Readonly<Record<string, string>> = {
 export class PythonTexts {
   private readonly tokens: readonly PythonToken[];
   private readonly functions: readonly Defined[];
+  private readonly byName: ReadonlyMap<string, Defined>;
+  private read: readonly PythonPattern[] | undefined;
 
   constructor(private readonly source: string) {
     this.tokens = tokensOf(source);
     this.functions = this.definitions();
+    this.byName = new Map(this.functions.map((one) => [one.name, one]));
   }
 
   /** Texts under a name that says so, and contents of messages. */
@@ -83,12 +89,13 @@ export class PythonTexts {
   /** Those that a function uses, by itself or through others of the file. */
   patternsOf(name: string): PythonPattern[] {
     const reached = this.reached(name);
-    return this.patterns().filter(({ within }) => within !== undefined && reached.has(within));
+    this.read ??= this.patterns();
+    return this.read.filter(({ within }) => within !== undefined && reached.has(within));
   }
 
   /** The highest number that a function gives by itself: `0.5 if … else 0.0`, `append(1.0)`; undefined: none is written. */
   mostOf(name: string): number | undefined {
-    const { from, to } = this.functions.find((one) => one.name === name) ?? { from: 0, to: 0 };
+    const { from, to } = this.byName.get(name) ?? { from: 0, to: 0 };
     const numbers = this.tokens.slice(from, to).flatMap((token, i, all) => {
       const given = all[i + 1]?.text === "if" || ["else", "return"].includes(all[i - 1]?.text ?? "");
       const appended = all[i - 1]?.text === "(" && all[i - 2]?.text === "append" && all[i + 1]?.text === ")";
@@ -121,7 +128,7 @@ export class PythonTexts {
     const found = new Set<string>();
     const open = [name];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      const one = this.functions.find((defined) => defined.name === next);
+      const one = this.byName.get(next);
       if (one === undefined || found.has(next)) continue;
       found.add(next);
       for (let i = one.from; i < one.to; i++)
@@ -147,19 +154,25 @@ export class PythonTexts {
   }
 
   private patterns(): PythonPattern[] {
-    return this.tokens.flatMap((token, i): PythonPattern[] => {
-      const how = Object.hasOwn(methods, token.text) ? methods[token.text] : undefined;
-      const receiver = this.tokens[i - 2];
-      const isCall = token.kind === "name" && this.is(i - 1, ".") && this.is(i + 1, "(");
-      if (how === undefined || !isCall || receiver?.kind !== "name") return [];
-      const ofModule = /^(re|regex)$/.test(receiver.text);
-      const compiled = ofModule ? undefined : this.compiledAs(receiver.text, i);
-      const at = ofModule ? i + 1 : compiled;
-      const within = this.functions.find(({ from, to }) => from < i && i < to)?.name;
-      const found = at === undefined ? undefined : this.argumentsAt(at, ofModule ? 2 : 1);
-      if (found === undefined) return [];
-      return [{ source: found.text, flags: found.flags, how, start: found.start, end: found.end, within }];
+    const calls = this.tokens.flatMap(({ kind, text }, i) => {
+      const isCall =
+        kind === "name" && Object.hasOwn(methods, text) && this.is(i - 1, ".") && this.is(i + 1, "(");
+      return isCall && this.tokens[i - 2]?.kind === "name" ? [i] : [];
     });
+    return calls.slice(0, mostPatterns).flatMap((at) => this.patternAt(at) ?? []);
+  }
+
+  /** @param at the method's name */
+  private patternAt(at: number): PythonPattern | undefined {
+    const receiver = this.tokens[at - 2]!.text;
+    const ofModule = /^(re|regex)$/.test(receiver);
+    const open = ofModule ? at + 1 : this.compiledAs(receiver, at);
+    const found = open === undefined ? undefined : this.argumentsAt(open, ofModule ? 2 : 1);
+    const how = methods[this.tokens[at]!.text];
+    if (found === undefined || how === undefined) return undefined;
+    const { text: source, flags, start, end } = found;
+    const within = this.functions.find(({ from, to }) => from < at && at < to)?.name;
+    return { source, flags, how, start, end, within };
   }
 
   /** The bracket of `name = re.compile(…)`. */

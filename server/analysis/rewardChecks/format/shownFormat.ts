@@ -121,7 +121,9 @@ function ofTags(text: string, run: readonly Pair[]): ShownFormat {
 
 /** A content with its place marked; what an example says of its work stays. */
 function filled(content: string, isAnswer: boolean): string {
-  const [, before = "", inner = "", after = ""] = /^(\s*)([^]*?)(\s*)$/.exec(content) ?? [];
+  const inner = content.trim();
+  const start = content.length - content.trimStart().length;
+  const [before, after] = [content.slice(0, start), content.slice(start + inner.length)];
   const isOpen = inner === "" || isSlot(inner);
   const blank = inner === "" ? ["", ""] : [before, after];
   if (!isAnswer) return isOpen ? `${blank[0]}${workMark}${blank[1]}` : content;

@@ -68,20 +68,25 @@ describe("the format that a prompt shows", () => {
 const tags = "Answer so:\n<reasoning>\n...\n</reasoning>\n<answer>\n...\n</answer>\n\n";
 
 /** @param body of `score`, which has `response` and `answer` */
-async function goldOf(prompt: string, body: string): Promise<GoldReport> {
+const goldOf = (prompt: string, body: string): Promise<GoldReport> =>
+  reportOf(
+    prompt,
+    "./score.ts",
+    `type Given = { response: string; task: { answer: string } };\nexport function score({ response, task: { answer } }: Given): number {\n${body}\n}\n`,
+  );
+
+/** @param use the reward's file, and its function where it is Python */
+async function reportOf(prompt: string, use: string, source: string): Promise<GoldReport> {
   const folder = temporary();
   const rows = Array.from({ length: 8 }, (_, i) =>
     JSON.stringify({ question: `${prompt}What is ${i + 3} * 12?`, answer: String((i + 3) * 12) }),
   );
   writeFileSync(join(folder, "rows.jsonl"), `${rows.join("\n")}\n`);
-  writeFileSync(
-    join(folder, "score.ts"),
-    `type Given = { response: string; task: { answer: string } };\nexport function score({ response, task: { answer } }: Given): number {\n${body}\n}\n`,
-  );
+  writeFileSync(join(folder, use.split(":")[0]!), source);
   const file = join(folder, "sums.gradus.yaml");
   writeFileSync(
     file,
-    'tasks: [{ dataset: rows.jsonl, prompt: "{question}", answer: "{answer}" }]\nreward: { terms: { score: ./score.ts } }\n',
+    `tasks: [{ dataset: rows.jsonl, prompt: "{question}", answer: "{answer}" }]\nreward: { terms: { score: "${use}" } }\n`,
   );
   const { config, diagnostics } = loadConfig(file);
   assert.ok(config, diagnostics.map(({ message }) => message).join("\n"));
@@ -117,6 +122,24 @@ describe("a term and the format", () => {
     assert.deepEqual(said(await goldOf("As <think>...</think><answer>...</answer>: ", score)), [
       `${shows}, with two lines of work, earns 0 of 1: with one line of work, it earns 1`,
     ]);
+  });
+
+  it("names what is wrong with a pattern of Python, at its line", async () => {
+    const report = await reportOf(
+      tags,
+      "./score.py:score",
+      [
+        "import re",
+        'SHAPE = re.compile(r"^<reasoning>.*</reasoning>\\n<answer>.*</answer>\\n$")',
+        "def score(completions, **kwargs):",
+        "    return [0.5 if SHAPE.match(one) else 0.0 for one in completions]",
+        "",
+      ].join("\n"),
+    );
+    assert.deepEqual(said(report), [
+      `${shows} earns 0 of 0.5: "." does not match a newline (re.DOTALL); it asks for a newline after the end of the format, where completions stop`,
+    ]);
+    assert.equal(report.format[0]?.place?.line, 1);
   });
 
   it("says which form it pays instead", async () => {
