@@ -31,8 +31,8 @@ export interface LogVerdict {
   readonly notes: readonly string[];
 }
 
-/** A log of a hundred thousand steps; read in a second or two. */
-const mostBytes = 256 * 1024 * 1024;
+/** Some thousands of steps with two hundred metrics each. */
+const mostBytes = 48 * 1024 * 1024;
 
 /**
  * @param path a file, or a folder with one

@@ -19,6 +19,20 @@ export function named(trainer: Namer, data: Readonly<Record<string, unknown>>): 
 
 /** A trainer's name of a metric as Gradus calls it, where the list of metrics says so. */
 export function ownName(trainer: Namer, name: string): string {
+  const known = ownNames.get(trainer) ?? new Map<string, string>();
+  ownNames.set(trainer, known);
+  const present = known.get(name);
+  if (present !== undefined) return present;
+  // A run has some hundreds of names, and says them again at each step.
+  if (known.size >= mostNames) known.clear();
+  const own = firstFit(trainer, name);
+  known.set(name, own);
+  return own;
+}
+const ownNames = new Map<Namer, Map<string, string>>();
+const mostNames = 10_000;
+
+function firstFit(trainer: Namer, name: string): string {
   for (const { own, pattern } of patternsOf(trainer)) {
     const found = pattern.exec(name);
     if (found !== null) return own.replace("<term>", found[1] ?? "").replace("<model>", "reference");
