@@ -13,8 +13,8 @@ const isLogName = (name: string): boolean =>
   name === "trainer_state.json";
 /** Logs that are read: the newest of a folder full of them are those that a person asks about. */
 const mostLogs = 8;
-/** Of one log: a hundred thousand lines of a trainer, in about a second. */
-const mostBytes = 64 * 1024 * 1024;
+/** Of one log, from its beginning: some ten thousand steps, in about a second. */
+const mostBytes = 16 * 1024 * 1024;
 
 export function logsBelow(word: string, most: number): readonly string[] {
   const stats = statSync(word, { throwIfNoEntry: false });

@@ -18,8 +18,11 @@ interface Tried {
 function ownReward(file: string) {
   const options = { asksReward: true, engineKeys };
   const loaded = loadFile(file, options, { absent: ["model"] });
-  const { config, converted } = loaded;
-  if (config === undefined) return undefined;
+  const { config, converted, diagnostics } = loaded;
+  if (config === undefined) {
+    const wrong = diagnostics.find(({ severity }) => severity === "error");
+    return { note: `its reward was not tried: ${wrong?.message ?? "the file cannot be read."}` };
+  }
   const untried = converted && whyUntried(converted);
   if (untried !== undefined) return { note: untried };
   const scorer = new AnswerScorer(config);
@@ -31,7 +34,8 @@ function ownReward(file: string) {
 /** Whether the file names a reward function of its folder, which only running it can try. */
 export function hasOwnReward(file: string): boolean {
   try {
-    return ownReward(file) !== undefined;
+    const own = ownReward(file);
+    return own !== undefined && "scorer" in own;
   } catch (error) {
     // `validate` says what is wrong with the file.
     if (error instanceof UserError) return false;

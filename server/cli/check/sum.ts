@@ -19,7 +19,7 @@ const most = 20_000;
 
 export async function sumOf(word: string, { runs, seconds }: SumOptions): Promise<Sum> {
   const logs = logsBelow(word, most);
-  const checked = configurationsOf(word, logs.length > 0);
+  const checked = logs.includes(word) ? [] : configurationsOf(word, logs.length > 0);
   const projects = checked.filter((one) => !isUnchecked(one)).map(({ file }) => file);
   const read = verdictsOf(logs);
   const rewards = await rewardsOf(projects, { runs, seconds });
@@ -33,10 +33,10 @@ export async function sumOf(word: string, { runs, seconds }: SumOptions): Promis
   };
 }
 
-/** A file that is a log is none; a folder may hold logs alone. */
+/** A folder may hold logs alone. */
 function configurationsOf(word: string, hasLogs: boolean): readonly Checked[] {
   try {
-    return checkAll([word], { set: [], skipOthers: hasLogs, fix: false, most });
+    return checkAll([word], { set: [], skipOthers: false, fix: false, most });
   } catch (error) {
     if (hasLogs && error instanceof UserError && error.detail.code === "usage") return [];
     throw error;
