@@ -33,8 +33,8 @@ export const checkPages: readonly RulePage[] = [
   },
   {
     id: "gold-format",
-    title: "Format of the prompt that a reward does not pay",
-    why: "`gradus reward FILE --gold` and the editor fill the format that a prompt shows (tags, a box, a JSON object, a mark) with the row's reference answer, and score it. A term that pays such an answer less than another teaches the policy nothing as long as it obeys its prompt. The message says what is missing: the pattern's own fault, or the change with which the answer earns more.\n\nCorrect the pattern (`re.DOTALL` lets `.` match newlines), or show the format in the prompt that the reward looks for.",
+    title: "Format of the prompt that a reward does not reward",
+    why: "`gradus reward FILE --gold` and the editor fill the format that a prompt shows (tags, a box, a JSON object, a mark) with the row's reference answer, and score it. A term that scores such an answer lower than another teaches the policy nothing as long as it obeys its prompt. The message says what is missing: the pattern's own fault, or the change with which the answer earns more.\n\nCorrect the pattern (`re.DOTALL` lets `.` match newlines), or show the format in the prompt that the reward looks for.",
   },
   {
     id: "reward-failure",
