@@ -10,7 +10,7 @@ import { couldBuildEngine, setUpEngine } from "./setup/engine.mjs";
 import { withLock } from "./setup/lock.mjs";
 import { checkNode, thisNode } from "./setup/node.mjs";
 import { dataFolder, home, isCheckout, nativeRoot, recordFile, sha256, writeFile } from "./setup/places.mjs";
-import { SetupError, endSteps, say, startSteps, step } from "./setup/process.mjs";
+import { SetupError, endSteps, say, sideBySide, startSteps, step } from "./setup/process.mjs";
 import { currentRecord, lockHash } from "./setup/stamp.mjs";
 import { setUpSqlite } from "./setup/sqlite.mjs";
 import { setUpTests } from "./setup/tests.mjs";
@@ -23,14 +23,6 @@ function settled(again) {
   const record = currentRecord(nativeRoot(), home);
   if (record === undefined || again) return undefined;
   return record.engine.backend === "wasm" && couldBuildEngine() ? undefined : record;
-}
-
-/** All of what is done side by side has ended before the first failure is thrown: nothing works on under a free lock. */
-async function sideBySide(parts) {
-  const ended = await Promise.allSettled(parts);
-  const failed = ended.find(({ status }) => status === "rejected");
-  if (failed !== undefined) throw failed.reason;
-  return ended.map(({ value }) => value);
 }
 
 async function buildNatives(engine) {

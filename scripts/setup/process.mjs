@@ -91,6 +91,14 @@ export async function must(command, args, { what, fix, ...options }) {
   return output;
 }
 
+/** All of what is done side by side has ended before the first failure is thrown: nothing works on under a free lock. */
+export async function sideBySide(parts) {
+  const ended = await Promise.allSettled(parts);
+  const failed = ended.find(({ status }) => status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+  return ended.map(({ value }) => value);
+}
+
 const indent = (lines) => lines.map((line) => `    ${line}`).join("\n");
 export const lastLines = (text, count = 15) => indent(text.trimEnd().split("\n").slice(-count));
 

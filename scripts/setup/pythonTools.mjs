@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } fro
 import { dirname, join } from "node:path";
 import { findPip } from "./compiler.mjs";
 import { dataFolder, versions } from "./places.mjs";
-import { attempt, lastLines, say } from "./process.mjs";
+import { attempt, lastLines, say, sideBySide } from "./process.mjs";
 
 const folderOf = (name, version) => join(dataFolder(), "tools", `${name}-${version}`);
 
@@ -40,6 +40,6 @@ async function setUpNeovim() {
 }
 
 export async function setUpPythonTools() {
-  const [neovim, preCommit] = await Promise.all([setUpNeovim(), install("pre-commit", versions.preCommit)]);
+  const [neovim, preCommit] = await sideBySide([setUpNeovim(), install("pre-commit", versions.preCommit)]);
   return { neovim, preCommit };
 }

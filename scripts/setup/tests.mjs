@@ -2,7 +2,7 @@
 // one cannot be had the tests that use it are skipped, with the reason.
 import { setUpBrowser } from "./browser.mjs";
 import { nativeRoot } from "./places.mjs";
-import { lastLines } from "./process.mjs";
+import { lastLines, sideBySide } from "./process.mjs";
 import { setUpPythonTools } from "./pythonTools.mjs";
 import { installLibsql } from "./sqlite.mjs";
 import { setUpWorkbench } from "./workbench.mjs";
@@ -24,7 +24,7 @@ async function setUpEditor() {
 
 /** What each needs comes from another place, so that all are fetched and built side by side. */
 export async function setUpTests() {
-  const [libsql, { browser, workbench }, tools] = await Promise.all([
+  const [libsql, { browser, workbench }, tools] = await sideBySide([
     setUpLibsql(),
     setUpEditor(),
     setUpPythonTools(),

@@ -56,13 +56,16 @@ export const checkJob = ({ name, limit, run }, node) => ({
   },
 });
 
-/** `ends`: when the tier's time is over, in milliseconds; a file gets what is left of it. */
+/** Seconds that a job may take. `ends`: when the tier's time is over, in milliseconds; a job gets what is left of it. */
+const secondsOf = (tier, ends) => Math.max(1, Math.min(tier.file, Math.floor((ends - Date.now()) / 1000)));
+
+/** `ends`: as of `secondsOf`. */
 const fileJob = (tier, file, built, node, { more = {}, ends = Infinity } = {}) => ({
   tier: tier.name,
   name: file,
   waits: tier.waits,
   run: async (env) => {
-    const limit = Math.max(1, Math.min(tier.file, Math.floor((ends - Date.now()) / 1000)));
+    const limit = secondsOf(tier, ends);
     const flags = ["--enable-source-maps", "--test-reporter=spec", built];
     return outcome(await runProgram(node, flags, { env: { ...env, ...more }, limit, quiet: true }), limit);
   },
@@ -74,7 +77,7 @@ const suiteJob = (tier, label, node, { more = {}, ends = Infinity } = {}) => ({
   name: `workbench ${label}`,
   waits: true,
   run: async (env) => {
-    const limit = Math.max(1, Math.min(tier.file, Math.floor((ends - Date.now()) / 1000)));
+    const limit = secondsOf(tier, ends);
     const words = [bin("@vscode/test-cli", "out/bin.mjs"), "--label", label];
     const options = { env: { ...env, ...more }, limit, style: "mocha", quiet: true };
     return outcome(await runProgram(node, words, options), limit);
