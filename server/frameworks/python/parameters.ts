@@ -1,24 +1,6 @@
 /** Parameters of Python's functions, by their tokens. */
-import { tokensOf, type PythonToken } from "../../lib/python/tokens.ts";
-
-/** The parameters between brackets, each as its tokens; `end` is the closing bracket. */
-export function partsOf(
-  tokens: readonly PythonToken[],
-  open: number,
-): { parts: PythonToken[][]; end: number } {
-  const parts: PythonToken[][] = [[]];
-  let depth = 0;
-  for (let i = open; i < tokens.length; i++) {
-    const token = tokens[i]!;
-    const operator = token.kind === "operator";
-    if (operator && "([{".includes(token.text)) depth += 1;
-    if (operator && ")]}".includes(token.text)) depth -= 1;
-    if (depth === 0) return { parts: parts.filter((part) => part.length > 0), end: i };
-    if (operator && token.text === "," && depth === 1) parts.push([]);
-    else if (i > open) parts.at(-1)!.push(token);
-  }
-  return { parts, end: tokens.length };
-}
+import { partsOf } from "../../lib/python/parts.ts";
+import { tokensOf } from "../../lib/python/tokens.ts";
 
 /** Names that `__init__` of a class takes, without `self`; undefined where the class or its method is not there. */
 export function constructorOf(source: string, name: string): readonly string[] | undefined {

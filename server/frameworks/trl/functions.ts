@@ -1,6 +1,6 @@
 /** Functions of a Python file, by their heads and what they return. Nothing is executed. */
 import { ExpressionReader, type PythonExpression } from "../python/expression.ts";
-import { partsOf } from "../python/parameters.ts";
+import { partsOf } from "../../lib/python/parts.ts";
 import { tokensOf, type PythonToken } from "../../lib/python/tokens.ts";
 
 export interface PythonFunction {

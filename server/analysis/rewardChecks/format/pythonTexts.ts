@@ -1,4 +1,5 @@
 /** What a Python file says of formats: the prompts that it writes, and the patterns that its functions look for. Nothing runs. */
+import { partsOf } from "../../../lib/python/parts.ts";
 import { tokensOf, type PythonToken } from "../../../lib/python/tokens.ts";
 
 export interface WrittenPrompt {
@@ -16,7 +17,7 @@ export interface PythonPattern {
   /** Of the text in the file. */
   readonly start: number;
   readonly end: number;
-  /** Where the function that uses it begins and ends; undefined: none does. */
+  /** The function that uses it; undefined: none does. */
   readonly within: string | undefined;
 }
 
@@ -198,7 +199,7 @@ export class PythonTexts {
 
   /** A pattern and its flags; undefined: one of them is not known. @param place of the flags among the arguments */
   private argumentsAt(open: number, place: number): (Text & { readonly flags: string }) | undefined {
-    const [first, ...rest] = this.parts(open);
+    const [first, ...rest] = partsOf(this.tokens, open).parts;
     const named = first?.length === 1 && first[0]?.kind === "name" ? first[0] : undefined;
     const at = named === undefined ? open + 1 : this.assigned(named.text, open);
     const text = at === undefined ? undefined : this.textAt(at);
@@ -208,21 +209,5 @@ export class PythonTexts {
     );
     if (text === undefined || !words.every((word) => Object.hasOwn(letters, word.text))) return undefined;
     return { ...text, flags: [...new Set(words.map((word) => letters[word.text]!))].join("") };
-  }
-
-  /** The arguments between brackets. */
-  private parts(open: number): PythonToken[][] {
-    const parts: PythonToken[][] = [[]];
-    let depth = 0;
-    for (let i = open; i < this.tokens.length; i++) {
-      const token = this.tokens[i]!;
-      const operator = token.kind === "operator" ? token.text : "";
-      if (operator !== "" && "([{".includes(operator)) depth += 1;
-      if (operator !== "" && ")]}".includes(operator)) depth -= 1;
-      if (depth === 0) break;
-      if (operator === "," && depth === 1) parts.push([]);
-      else if (i > open) parts.at(-1)!.push(token);
-    }
-    return parts;
   }
 }
