@@ -1,5 +1,4 @@
 /** What `gradus check` adds up: findings of configurations, of rewards and of logs, each with its place. */
-import { relative } from "node:path";
 import type { Severity } from "../../config/check/diagnostic.ts";
 
 export interface Finding {
@@ -42,9 +41,3 @@ export const worstFirst = (findings: readonly Finding[]): readonly Finding[] =>
       (a.cell ?? 0) - (b.cell ?? 0) ||
       (a.line ?? 0) - (b.line ?? 0),
   );
-
-/** A path from the current folder, where it lies below it. */
-export function fromHere(path: string): string {
-  const short = relative(process.cwd(), path);
-  return short === "" || short.startsWith("..") ? path : short;
-}

@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { isAlarm } from "../../../shared/run/verdict.ts";
+import { byTime } from "../../store/imported/feeds/console/findLog.ts";
 import { verdictOfLog } from "../../store/imported/logVerdict.ts";
 import { filesBelow } from "../validate/files.ts";
 import type { Finding } from "./finding.ts";
@@ -20,12 +21,7 @@ export function logsBelow(word: string, most: number): readonly string[] {
   const stats = statSync(word, { throwIfNoEntry: false });
   if (stats === undefined) return [];
   if (stats.isFile()) return isLogName(basename(word)) ? [word] : [];
-  return filesBelow(word, most)
-    .filter((file) => isLogName(basename(file)))
-    .map((file) => ({ file, time: statSync(file).mtimeMs }))
-    .sort((a, b) => b.time - a.time)
-    .slice(0, mostLogs)
-    .map(({ file }) => file);
+  return byTime(filesBelow(word, most).filter((file) => isLogName(basename(file)))).slice(0, mostLogs);
 }
 
 interface Read {

@@ -7,7 +7,8 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { whyUntried } from "../../frameworks/asConfig/untried.ts";
 import { engineKeys } from "../../frameworks/export/engineKeys.ts";
-import { fromHere, type Finding } from "./finding.ts";
+import { pathText } from "../text/diagnostics.ts";
+import type { Finding } from "./finding.ts";
 
 interface Tried {
   readonly findings: readonly Finding[];
@@ -15,7 +16,7 @@ interface Tried {
 }
 
 /** The config of a file whose reward is a function of the folder's; a note where it cannot be tried; else undefined. */
-function ownReward(file: string) {
+function ownReward(file: string, signal?: AbortSignal) {
   const options = { asksReward: true, engineKeys };
   const loaded = loadFile(file, options, { absent: ["model"] });
   const { config, converted, diagnostics } = loaded;
@@ -25,7 +26,7 @@ function ownReward(file: string) {
   }
   const untried = converted && whyUntried(converted);
   if (untried !== undefined) return { note: untried };
-  const scorer = new AnswerScorer(config);
+  const scorer = new AnswerScorer(config, signal === undefined ? {} : { signal });
   return scorer.body.reward.terms.some((term) => ownFile(term) !== undefined)
     ? { config, loaded, scorer }
     : undefined;
@@ -52,11 +53,10 @@ export async function tryReward(file: string, signal: AbortSignal): Promise<Trie
   const notes: string[] = [];
   const note = (text: string): void => void notes.push(`${file}: ${text}`);
   try {
-    const own = ownReward(file);
+    const own = ownReward(file, signal);
     if (own === undefined) return { findings, notes };
     if ("note" in own) return { findings, notes: [`${file}: ${own.note}`] };
-    const { config, loaded } = own;
-    const scorer = new AnswerScorer(config, { signal });
+    const { config, loaded, scorer } = own;
     const close = (): void => void scorer.close();
     signal.addEventListener("abort", close, { once: true });
     try {
@@ -65,7 +65,7 @@ export async function tryReward(file: string, signal: AbortSignal): Promise<Trie
         else
           findings.push(
             ...found.findings.map(({ file: at, cell, line, severity, check, message }): Finding => ({
-              file: fromHere(resolve(at)),
+              file: pathText(resolve(at)),
               ...(cell === undefined ? {} : { cell }),
               line: line + 1,
               severity,

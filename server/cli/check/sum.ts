@@ -2,8 +2,9 @@
 import { resolve } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { plural } from "../../../shared/lib/format.ts";
-import { checkAll, isUnchecked, type Checked } from "../validate/check.ts";
-import { fromHere, worstFirst, type Finding, type Sum } from "./finding.ts";
+import { checkAll, isUnchecked, uncheckedByTrainer, type Checked } from "../validate/check.ts";
+import { pathText } from "../text/diagnostics.ts";
+import { worstFirst, type Finding, type Sum } from "./finding.ts";
 import { logsBelow, verdictsOf } from "./logs.ts";
 import { hasOwnReward, tryReward } from "./rewards.ts";
 
@@ -43,18 +44,15 @@ function configurationsOf(word: string, hasLogs: boolean): readonly Checked[] {
   }
 }
 
-function uncheckedOf(checked: readonly Checked[]): Sum["unchecked"] {
-  const unchecked = checked.filter(isUnchecked);
-  const nameOf = ({ other }: Checked): string => other?.name ?? "no trainer known here";
-  return [...new Set(unchecked.map(nameOf))].map((trainer) => ({
+const uncheckedOf = (checked: readonly Checked[]): Sum["unchecked"] =>
+  uncheckedByTrainer(checked).map(({ trainer = "no trainer known here", files }) => ({
     trainer,
-    files: unchecked.filter((one) => nameOf(one) === trainer).map(({ file }) => file),
+    files: files.map(({ file }) => file),
   }));
-}
 
 const diagnosed = ({ file, diagnostics }: Checked): Finding[] =>
   diagnostics.map(({ severity, rule, message, range, cell, file: at }) => ({
-    file: resolve(at) === resolve(file) ? file : fromHere(at),
+    file: resolve(at) === resolve(file) ? file : pathText(at),
     ...(cell === undefined ? {} : { cell }),
     line: range.start.line + 1,
     severity,

@@ -66,6 +66,17 @@ export function checkAll(words: readonly string[], options: CheckOptions): reado
 /** Files that no rule has read. */
 export const isUnchecked = ({ kind }: Checked): boolean => kind === "unknown";
 
+/** Those, by their trainer; undefined: of none that is known here. */
+export function uncheckedByTrainer(
+  checked: readonly Checked[],
+): readonly { readonly trainer: string | undefined; readonly files: readonly Checked[] }[] {
+  const unchecked = checked.filter(isUnchecked);
+  return [...new Set(unchecked.map(({ other }) => other?.name))].map((trainer) => ({
+    trainer,
+    files: unchecked.filter(({ other }) => other?.name === trainer),
+  }));
+}
+
 /** undefined where the file is none of those that are checked. */
 export function check({ file, found }: SelectedFile, options: CheckOptions): Checked | undefined {
   const path = resolve(file);

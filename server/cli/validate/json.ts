@@ -4,7 +4,7 @@ import { visibleText } from "../../../shared/lib/visibleText.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { plural } from "../../../shared/lib/format.ts";
 import { instead, whatIsDone } from "../../frameworks/project/otherTrainer.ts";
-import { isUnchecked, type Checked } from "./check.ts";
+import { uncheckedByTrainer, type Checked } from "./check.ts";
 import type { DumpedRollouts } from "./dumps.ts";
 
 /** @param fix files may have been fixed: each says whether it was */
@@ -34,10 +34,9 @@ const jsonOf = ({ severity, rule, message, key, cell, range, fixes, related }: D
 
 /** Not checked is not the same as found right: a sentence for each trainer, and for each file of none. */
 export function uncheckedTexts(checked: readonly Checked[]): readonly string[] {
-  const unchecked = checked.filter(isUnchecked);
-  const trainers = [...new Set(unchecked.flatMap(({ other }) => other?.name ?? []))];
-  const theirs = trainers.map((name) => unchecked.filter(({ other }) => other?.name === name));
-  const nobodys = unchecked.filter(({ other }) => other === undefined);
+  const groups = uncheckedByTrainer(checked);
+  const nobodys = groups.flatMap(({ trainer, files }) => (trainer === undefined ? files : []));
+  const theirs = groups.flatMap(({ trainer, files }) => (trainer === undefined ? [] : [files]));
   return [
     ...nobodys.map(({ file }) => `${file}: not checked: ${nobodysText}`),
     ...theirs.map(trainerText),

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { readMetrics } from "../../trainerMetrics.ts";
 import { fileNames } from "../../foreignFiles.ts";
 import type { FoundFeed } from "../findFeed.ts";
-import { byTime, LogFeed, trainerOfLog } from "./logFeed.ts";
+import { LogFeed, trainerOfLog } from "./logFeed.ts";
 import { StateFeed, stateName } from "./stateFeed.ts";
 
 /** Names of logs; one that is named itself may have any. */
@@ -70,3 +70,10 @@ function* filesIn(folder: string, levels: number, root: string): Generator<strin
     if (entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name))
       yield* filesIn(join(folder, entry.name), levels - 1, root);
 }
+
+/** Newest first. */
+export const byTime = (files: readonly string[]): string[] =>
+  files
+    .map((file) => ({ file, time: statSync(file).mtimeMs }))
+    .sort((one, other) => other.time - one.time)
+    .map(({ file }) => file);

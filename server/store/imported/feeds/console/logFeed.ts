@@ -1,5 +1,4 @@
 /** What a training printed, as a run: metrics alone, of the lines of verl's console or the dicts of transformers. */
-import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { formatCount, plural } from "../../../../../shared/lib/format.ts";
 import type { DumpTrainer } from "../../../../../shared/run/origin.ts";
@@ -165,10 +164,3 @@ function notesOf({ restarts, counted, every, by }: Survey): readonly string[] {
       : [`the log says no steps: its ${formatCount(counted)} lines with metrics were counted, and ${apart}`]),
   ];
 }
-
-/** Newest first. */
-export const byTime = (files: readonly string[]): string[] =>
-  files
-    .map((file) => ({ file, time: statSync(file).mtimeMs }))
-    .sort((one, other) => other.time - one.time)
-    .map(({ file }) => file);
