@@ -27,6 +27,11 @@ const stub = `
     setState: (state) => sessionStorage.setItem("state", JSON.stringify(state)),
   });`;
 
+/** What the stub keeps in the page. */
+interface Posted {
+  readonly posted: readonly FromPanel[];
+}
+
 export interface Rig {
   readonly browser: Browser;
   open(options?: OpenOptions): Promise<Panel>;
@@ -153,22 +158,37 @@ async function open(pages: Pages, origin: string, options: OpenOptions): Promise
   const { theme = "dark", width = 1100, height = 900, scale = 1 } = options;
   const page = await pages.take({ width, height, scale });
   const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(error.message));
+  // Said at once too: a test that waits for what a fault has kept away ends before it looks at them.
+  const fault = (text: string): void => {
+    faults.push(text);
+    console.error(`in the panel: ${text}`);
+  };
+  page.on("pageerror", (error) => fault(error.message));
   page.on("console", (message) => {
-    if (message.type() === "error") faults.push(message.text());
+    if (message.type() === "error") fault(message.text());
   });
   await page.goto(`${origin}?theme=${theme}`);
+  await page.waitForFunction(() =>
+    (window as unknown as Posted).posted.some(({ type }: { type: string }) => type === "ready"),
+  );
   return {
     page,
     faults,
-    send: (message) =>
-      page
-        .evaluate((data: object) => window.postMessage(data, "*"), message as object)
-        .then(() => settle(page)),
-    posted: () => page.evaluate(() => (window as unknown as { posted: FromPanel[] }).posted),
+    send: async (message) => {
+      await page.evaluate(deliver, message as object);
+      await settle(page);
+    },
+    posted: () => page.evaluate(() => (window as unknown as Posted).posted),
     close: () => pages.giveBack(page, scale),
   };
 }
+
+/** Runs in the page: ends once the panel, whose listener was there before, has handled the message. */
+const deliver = (data: object): Promise<void> =>
+  new Promise<void>((done) => {
+    window.addEventListener("message", () => done(), { once: true });
+    window.postMessage(data, "*");
+  });
 
 /** Two frames, and what is out of view: a message is handled and drawn. */
 export const settle = async (page: Page): Promise<void> => {
