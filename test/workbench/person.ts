@@ -8,8 +8,8 @@ type Window = { -readonly [Name in keyof typeof vscode.window]: unknown };
 export interface Answers {
   /** Of a message: the button to press. Modal questions get their first one. */
   readonly button?: string;
-  /** Of a list: the label to look for; its first item otherwise. */
-  readonly pick?: string;
+  /** Of a list: the labels to look for, the first that there is; its first item otherwise. */
+  readonly pick?: string | readonly string[];
   readonly file?: vscode.Uri;
 }
 
@@ -80,8 +80,9 @@ export class Person {
   #choose(items: readonly unknown[], options: vscode.QuickPickOptions | undefined): unknown {
     const label = (item: unknown): string =>
       typeof item === "string" ? item : (item as vscode.QuickPickItem).label;
-    const { pick } = this.answers;
-    const item = items.find((one) => pick !== undefined && label(one).includes(pick)) ?? items[0];
+    const wanted = [this.answers.pick ?? []].flat();
+    const found = wanted.flatMap((words) => items.filter((one) => label(one).includes(words)));
+    const item = found[0] ?? items[0];
     return options?.canPickMany === true ? (item === undefined ? undefined : [item]) : item;
   }
 }

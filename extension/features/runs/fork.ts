@@ -92,6 +92,9 @@ export class Forks implements Disposable {
       .map(({ step, bytes }): QuickPickItem & { step: number } => ({
         label: `Step ${step}`,
         description: formatBytes(bytes),
+        ...(step + 1 >= run.steps && {
+          detail: "The end of its stages: to go on from here, add steps or a stage.",
+        }),
         step,
       }));
     if (items.length === 0)

@@ -138,7 +138,8 @@ describe("what editors and the palette offer, pressed where it is offered", () =
       })) {
         if (at.hasPressed(offer)) continue;
         // The site in this folder is for configs of other trainers.
-        const pick = offer.command === "gradus.run.startOn" ? "this machine" : "short";
+        // A fork from the last step of a run that has ended would have no step left to train.
+        const pick = offer.command === "gradus.run.startOn" ? "this machine" : ["short", "Step 3"];
         at.person.answers = { ...at.person.answers, pick };
         // The newest run is the one that is picked: a press before this one may have started it.
         if (offer.command === "gradus.run.delete") await at.stage.endLive();
