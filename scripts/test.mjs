@@ -1,5 +1,6 @@
 // `npm test`: sets up what the tests need, then every check and every tier, side by side, each to its end. The last line
-// counts. `npm run check` runs the checks only; `node scripts/test.mjs unit rpc` the tiers that are named. The tier
+// counts. `npm run check` runs the checks only; `node scripts/test.mjs unit rpc` the tiers that are named, with
+// `--part=2/3` every third of their files from the second on. The tier
 // `long` runs only where it is named (`npm run test:long`), and its files that passed for these sources only `--again`.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -31,7 +32,7 @@ function chosen(words) {
 }
 
 /** Rows of the table, one a check or tier, each with its jobs still to run. */
-async function rowsOf({ checks, tiers, long: runsLong }, record, again) {
+async function rowsOf({ checks, tiers, long: runsLong }, record, { again, part }) {
   const { checkJob, longJobs, tierJobs } = await import("./test/jobs.mjs");
   const { removeBuilt } = await import("./testFiles.mjs");
   if (tiers.length > 0 || runsLong) removeBuilt();
@@ -47,10 +48,20 @@ async function rowsOf({ checks, tiers, long: runsLong }, record, again) {
   });
   const node = record.node.path;
   const rows = checks.map((check) => row(check.name, { jobs: [checkJob(check, node)] }));
-  for (const tier of tiers) rows.push(row(tier.name, await tierJobs(tier, node, record.tests ?? {})));
+  for (const tier of tiers) rows.push(row(tier.name, await tierJobs(tier, node, record.tests ?? {}, part)));
   if (runsLong)
     rows.push(row(long.name, await longJobs(new Passed(sourcesNow(), { again }), node, record.tests)));
   return rows;
+}
+
+/** `--part=2/3` as {part: 1, of: 3}. */
+function partIn(words) {
+  const word = words.find((one) => one.startsWith("--part="));
+  if (word === undefined) return undefined;
+  const [part, of] = word.slice("--part=".length).split("/").map(Number);
+  if (Number.isInteger(part) && Number.isInteger(of) && part >= 1 && part <= of)
+    return { part: part - 1, of };
+  throw new Error(`${word} is no part: write --part=2/3`);
 }
 
 /** Folders and names that a run of the tests has for itself; `end` leaves nothing of it. */
@@ -115,8 +126,8 @@ function add(row, job, result) {
 }
 
 async function main(given) {
-  const again = given.includes("--again");
-  const asked = chosen(given.filter((word) => word !== "--again"));
+  const options = { again: given.includes("--again"), part: partIn(given) };
+  const asked = chosen(given.filter((word) => !word.startsWith("--")));
   const record = await setUp({
     tests: asked.long || asked.tiers.some(({ needs, likes }) => needs !== undefined || likes !== undefined),
   });
@@ -127,7 +138,7 @@ async function main(given) {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
     process.once(signal, () => process.exit(128 + constants.signals[signal]));
   const started = Date.now();
-  const rows = await rowsOf(asked, record, again);
+  const rows = await rowsOf(asked, record, options);
   // Tiers that wait come first: what computes fills the other processors, and at the end all of them.
   const jobs = rows
     .flatMap((row) => row.jobs)

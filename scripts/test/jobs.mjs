@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildNodeTests, buildWorkbenchTests, filesOf, joined, together } from "../testFiles.mjs";
 import { runProgram } from "./runner.mjs";
-import { bin, long, longSuites } from "./tiers.mjs";
+import { bin, fillsMachine, long, longSuites } from "./tiers.mjs";
 
 /** Tests that try a part of what there is, and all of it in the tier `long` (test/support/thorough.ts). */
 const thoroughFiles = () =>
@@ -56,33 +56,36 @@ export const checkJob = ({ name, limit, run }, node) => ({
   },
 });
 
-/** Seconds that a job may take. `ends`: when the tier's time is over, in milliseconds; a job gets what is left of it. */
-const secondsOf = (tier, ends) => Math.max(1, Math.min(tier.file, Math.floor((ends - Date.now()) / 1000)));
-
-/** `ends`: as of `secondsOf`. */
-const fileJob = (tier, file, built, node, { more = {}, ends = Infinity } = {}) => ({
+const fileJob = (tier, file, built, node) => ({
   tier: tier.name,
   name: file,
   waits: tier.waits,
   run: async (env) => {
-    const limit = secondsOf(tier, ends);
     const flags = ["--enable-source-maps", "--test-reporter=spec", built];
-    return outcome(await runProgram(node, flags, { env: { ...env, ...more }, limit, quiet: true }), limit);
+    return outcome(await runProgram(node, flags, { env, limit: tier.file, quiet: true }), tier.file);
   },
 });
 
-/** `more`, `ends`: as of `fileJob`. */
-const suiteJob = (tier, label, node, { more = {}, ends = Infinity } = {}) => ({
+const suiteJob = (tier, label, node) => ({
   tier: tier.name,
   name: `workbench ${label}`,
   waits: true,
   run: async (env) => {
-    const limit = secondsOf(tier, ends);
     const words = [bin("@vscode/test-cli", "out/bin.mjs"), "--label", label];
-    const options = { env: { ...env, ...more }, limit, style: "mocha", quiet: true };
-    return outcome(await runProgram(node, words, options), limit);
+    const options = { env, limit: tier.file, style: "mocha", quiet: true };
+    return outcome(await runProgram(node, words, options), tier.file);
   },
 });
+
+/** What a job comes to that is not begun, since the tier's time is over: not passed, so that no run of it looks whole. */
+const unbegun = {
+  passed: 0,
+  failed: 1,
+  skipped: 0,
+  seconds: 0,
+  notes: ["not begun: the tier's time is over; the same command goes on from here"],
+  failures: [],
+};
 
 /** Those of the tier `long`, or the others. */
 async function workbenchLabels(areLong) {
@@ -97,9 +100,9 @@ async function workbenchLabels(areLong) {
 const workbenchJobs = async (tier, node) =>
   (await workbenchLabels(false)).map((label) => suiteJob(tier, label, node));
 
-/** A tier's jobs; without any, `notes` says why. */
-export async function tierJobs(tier, node, available) {
-  const files = filesOf(tier.name);
+/** A tier's jobs; without any, `notes` says why. `part`, `of`: every how manieth of its files, from which on. */
+export async function tierJobs(tier, node, available, { part, of } = { part: 0, of: 1 }) {
+  const files = filesOf(tier.name).filter((_, index) => index % of === part);
   const reason =
     files.length === 0
       ? `no tests in test/${tier.name}`
@@ -127,18 +130,21 @@ export async function longJobs(passed, node, available) {
   const files = longFiles();
   const built = await buildNodeTests(files);
   const ends = Date.now() + long.limit * 1000;
-  const more = { GRADUS_THOROUGH: "1" };
   const labels = available.workbench.skip === undefined ? await workbenchLabels(true) : [];
   const jobs = [
-    ...files.map((file, index) => fileJob(long, file, built[index], node, { more, ends })),
-    ...labels.map((label) => suiteJob(long, label, node, { more, ends })),
+    ...files.map((file, index) => ({
+      ...fileJob(long, file, built[index], node),
+      alone: fillsMachine(file),
+    })),
+    ...labels.map((label) => suiteJob(long, label, node)),
   ];
   const open = jobs.filter(({ name }) => !passed.has(name));
   return {
     jobs: open.map((job) => ({
       ...job,
       run: async (env) => {
-        const result = await job.run(env);
+        if (Date.now() > ends) return unbegun;
+        const result = await job.run({ ...env, GRADUS_THOROUGH: "1" });
         if (result.failed === 0) passed.add(job.name);
         return result;
       },

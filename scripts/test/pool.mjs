@@ -2,11 +2,12 @@
 
 /**
  * Takes the next job that may start whenever a slot is free: one more than `processors` of those that compute, which write
- * files and start programs now and then, and `processors` of those that wait. Jobs start in the order of the list.
+ * files and start programs now and then, and `processors` of those that wait. Jobs start in the order of the list; those
+ * that are `alone`, since they fill a machine themselves, come last and one by one.
  * `done(job, result)` is called once a job, when it ends.
  */
 export async function runPool(jobs, { processors, run, done }) {
-  const open = [...jobs];
+  const open = jobs.filter(({ alone = false }) => !alone);
   const running = { computing: 0, waiting: 0 };
   const kindOf = ({ waits }) => (waits ? "waiting" : "computing");
   const most = { computing: processors + 1, waiting: processors };
@@ -23,4 +24,6 @@ export async function runPool(jobs, { processors, run, done }) {
     }
   };
   await Promise.all(Array.from({ length: most.computing + most.waiting }, slot));
+  open.push(...jobs.filter(({ alone = false }) => alone));
+  await slot();
 }
