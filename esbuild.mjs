@@ -1,16 +1,9 @@
 // One build script: a table of entry points. `node esbuild.mjs [--watch] [--production] [--outdir=dist]`
 import { build, context } from "esbuild";
 import { execFileSync } from "node:child_process";
-import {
-  appendFileSync,
-  cpSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { carried, carry } from "./scripts/package/carry.mjs";
 import { collectWorks, noticesText, tableWorks } from "./scripts/package/notices.mjs";
 
 const argv = process.argv.slice(2);
@@ -175,37 +168,6 @@ async function writePages() {
   }
 }
 
-/** What a package brings along so that it works before any set-up; a checkout finds it in node_modules. */
-const carried = {
-  "node-sqlite3-wasm": ["package.json", "LICENSE", "dist"],
-  "esbuild-wasm": [
-    "package.json",
-    "LICENSE.md",
-    "lib/main.js",
-    "bin/esbuild",
-    "esbuild.wasm",
-    "wasm_exec.js",
-    "wasm_exec_node.js",
-  ],
-  pyodide: [
-    "package.json",
-    "pyodide.js",
-    "pyodide.asm.mjs",
-    "pyodide.asm.wasm",
-    "pyodide-lock.json",
-    "python_stdlib.zip",
-  ],
-  "@jitl/quickjs-ng-wasmfile-release-sync": ["package.json", "LICENSE", "dist/emscripten-module.wasm"],
-};
-function carry() {
-  for (const [name, files] of Object.entries(carried))
-    for (const file of files)
-      cpSync(join("node_modules", name, file), join(dist, "carried", name, file), {
-        recursive: true,
-        dereference: true,
-      });
-}
-
 /** What the licences of bundled and carried libraries ask for. A project that is exported takes one file along: with its own. */
 function writeNotices(metafiles) {
   const modules = realpathSync("node_modules");
@@ -230,7 +192,8 @@ if (import.meta.filename === process.argv[1] || process.argv[1]?.endsWith("esbui
     rmSync(`${dist}/gradus.schema.json`, { force: true });
     const built = await Promise.all(entries.map((entry) => build({ ...entry, metafile: true })));
     writeNotices(built.map(({ metafile }) => metafile));
-    if (production) carry();
+    if (production)
+      await carry({ modules: "node_modules", out: join(dist, "carried"), cache: join("out", "carried") });
     writeFileSync(`${dist}/gradus.schema.json`, schema());
     await writePages();
   }

@@ -80,7 +80,12 @@ export async function activate(context: ExtensionContext): Promise<Api> {
 }
 
 function build(context: ExtensionContext): Api {
-  const places: Places = { home: context.extensionPath, version: GRADUS_VERSION, environment: process.env };
+  const places: Places = {
+    home: context.extensionPath,
+    version: GRADUS_VERSION,
+    environment: process.env,
+    editor: process.execPath,
+  };
   const stores = new Stores(places, () => findConfigs(undefined, (message) => output().debug(message)));
   const setUp = new SetUp(places, () => stores.renew());
   const panels = new RunPanels(context.extensionUri, stores);

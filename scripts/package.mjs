@@ -1,8 +1,10 @@
 // `npm run package [-- --out FILE]`: a production bundle in a folder of its own, the .vsix made from it and, next to it,
-// the tarball for npm. Both work as they are for every command but those that train: the engine and a native SQLite are
-// left to set-up, which puts them into a versioned data folder. `--here` (npm pack) makes the bundle in dist/ instead.
-import { cpSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+// the tarball for npm and the wheel for PyPI. All work as they are for every command but those that train: the engine
+// and a native SQLite are left to set-up, which puts them into a versioned data folder. `--here` (npm pack) makes the
+// bundle in dist/ instead. docs/publishing.md is for whoever publishes them.
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { writeWheel } from "./package/wheel.mjs";
 import { unbundled, webGpuPackages } from "./setup/dependencies.mjs";
 import { home, manifest } from "./setup/places.mjs";
 import { must } from "./setup/process.mjs";
@@ -32,7 +34,24 @@ function writeManifest() {
   );
 }
 
-const megabytes = (file) => `${file} (${(statSync(file).size / 1e6).toFixed(1)} MB)`;
+const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+const sized = (file) => `${file} (${megabytes(statSync(file).size)})`;
+
+/** A folder's files compressed one by one, as an archive holds them, the largest parts first. */
+async function printParts(folder, most = 12) {
+  const { deflateRawSync } = await import("node:zlib");
+  const parts = new Map();
+  for (const name of readdirSync(folder, { recursive: true }).map((path) => path.replaceAll("\\", "/"))) {
+    const file = join(folder, name);
+    if (!statSync(file).isFile()) continue;
+    const part = /^dist\/(carried\/|[^/]+$)/.test(name) ? name : name.split("/").slice(0, 2).join("/");
+    parts.set(part, (parts.get(part) ?? 0) + deflateRawSync(readFileSync(file)).length);
+  }
+  const sorted = [...parts].sort(([, one], [, other]) => other - one);
+  const rest = sorted.slice(most).reduce((sum, [, bytes]) => sum + bytes, 0);
+  for (const [part, bytes] of [...sorted.slice(0, most), ["the rest", rest]])
+    console.log(`  ${megabytes(bytes).padStart(8)}  ${part}`);
+}
 
 async function main() {
   await setUpBundle();
@@ -61,8 +80,10 @@ async function main() {
     what: "npm pack",
     cwd: staging,
   });
-  console.log(megabytes(target));
-  console.log(megabytes(join(folder, `${manifest.name}-${manifest.version}.tgz`)));
+  const wheel = await writeWheel(staging, folder, manifest);
+  for (const made of [target, join(folder, `${manifest.name}-${manifest.version}.tgz`), wheel])
+    console.log(sized(made));
+  await printParts(staging);
 }
 
 main().catch((error) => void (process.exitCode = report(error)));

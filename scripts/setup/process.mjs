@@ -1,5 +1,7 @@
 // Running other programs. Set-up's own stdout must stay empty (a program may be reading it), so theirs goes to stderr.
 import { spawn, spawnSync } from "node:child_process";
+import { existsSync, realpathSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 
 const running = new Set();
 
@@ -52,14 +54,33 @@ export class SetupError extends Error {
 }
 
 /**
+ * The npm that came with this Node, as [program, first words]: it need not be on the PATH, as in a virtual environment of
+ * Python, and on Windows what is there is no program. A Node without one, as of Debian, has it on the PATH.
+ */
+function npm() {
+  const folder = dirname(realpathSync(process.execPath));
+  const places = [join(folder, "..", "lib", "node_modules"), join(folder, "node_modules")];
+  const cli = places.map((place) => join(place, "npm", "bin", "npm-cli.js")).find((file) => existsSync(file));
+  return cli === undefined ? ["npm", []] : [process.execPath, [cli]];
+}
+
+/** With this Node's folder on the PATH, since scripts of packages start `node`. */
+const withOwnNode = (env) => {
+  const path = env.PATH ?? "";
+  const own = dirname(process.execPath);
+  return path.split(delimiter).includes(own) ? env : { ...env, PATH: `${path}${delimiter}${own}` };
+};
+
+/**
  * Runs a program to its end, its output kept and shown only when it fails (or at once with GRADUS_VERBOSE).
  * Returns {status, output}; never throws for a status.
  */
 export function attempt(command, args, { cwd, env, timeout = 20 * 60_000 } = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, {
+    const [program, words] = command === "npm" ? npm() : [command, []];
+    const child = spawn(program, [...words, ...args], {
       cwd,
-      env: { ...process.env, ...env },
+      env: withOwnNode({ ...process.env, ...env }),
       stdio: ["ignore", "pipe", "pipe"],
     });
     started(child);

@@ -7,11 +7,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
-import { delimiter, dirname, join, parse } from "node:path";
+import { dirname, join, parse } from "node:path";
 import { fileURLToPath } from "node:url";
-import type * as esbuild from "esbuild";
 import { z } from "zod";
-import { UserError } from "../../shared/lib/errors.ts";
 
 /** The same place as `dataFolder` in scripts/setup/places.mjs. */
 export function dataFolder(): string {
@@ -34,49 +32,15 @@ export function nativeRequire(): NodeJS.Require {
   return createRequire(join(nativeRoot(), "package.json"));
 }
 
-const versionIn = (folder: string): string =>
+/** Of the package in a folder. */
+export const versionIn = (folder: string): string =>
   z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")))
     .version;
 const nativeFolder = (name: string): string => join(nativeRoot(), "node_modules", name);
-const isInstalled = (name: string): boolean => existsSync(join(nativeFolder(name), "package.json"));
+export const isInstalled = (name: string): boolean => existsSync(join(nativeFolder(name), "package.json"));
 
 /** Version of an installed native package; also of one that does not export its package.json. */
 export const nativeVersion = (name: string): string => versionIn(nativeFolder(name));
-
-/** What works without any set-up, slower: SQLite and esbuild in WebAssembly; and what there is only in WebAssembly. */
-export type Carried =
-  | "node-sqlite3-wasm"
-  | "esbuild-wasm"
-  | "pyodide"
-  | "@jitl/quickjs-ng-wasmfile-release-sync";
-
-/** In a package they are next to the bundle (`dist/carried`, put there by esbuild.mjs), in a checkout in node_modules. */
-export function carriedFolder(name: Carried): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  for (let folder = here; ; folder = dirname(folder)) {
-    for (const place of ["carried", "node_modules"])
-      if (existsSync(join(folder, place, name, "package.json"))) return join(folder, place, name);
-    if (folder === parse(folder).root)
-      throw new UserError(`${name} is missing: this package is incomplete.`, {
-        file: here,
-        code: "incomplete",
-        action: "Install Gradus again.",
-      });
-  }
-}
-export const carriedVersion = (name: Carried): string => versionIn(carriedFolder(name));
-export const requireCarried = <T>(name: Carried): T =>
-  createRequire(join(carriedFolder(name), "package.json"))(carriedFolder(name));
-
-/** esbuild with its own binary where it is installed, else in WebAssembly: the same version, so the same output. */
-export function requireEsbuild(): typeof esbuild {
-  if (isInstalled("esbuild")) return nativeRequire()("esbuild");
-  // It starts `node` by name, and this one may be none that the PATH has.
-  const path = process.env["PATH"] ?? "";
-  const own = dirname(process.execPath);
-  if (!path.split(delimiter).includes(own)) process.env["PATH"] = `${path}${delimiter}${own}`;
-  return requireCarried("esbuild-wasm");
-}
 
 const nodeRecord = z.object({ path: z.string(), version: z.string(), abi: z.string() });
 const record = z.object({

@@ -23,6 +23,7 @@ import { join, sep } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { dataFolder } from "../../server/lib/natives.ts";
+import { writeFlatStory } from "../support/flatStory.ts";
 import { recordRun } from "../support/storedRun.ts";
 import { runCommand, startWorkbench, until, withoutWorkbench, type Workbench } from "../support/workbench.ts";
 
@@ -154,10 +155,12 @@ function slowness(): number {
   return Math.max(1, Math.min(...times) / 50);
 }
 
-/** How long the carried esbuild takes until it has bundled nothing: most of it is the compiling of its WebAssembly. */
-function esbuildStart(program: string, env: Readonly<Record<string, string>>): number {
+/** How long the carried esbuild, which a command has unpacked, takes until it has bundled nothing: most of it is the compiling of its WebAssembly. */
+function esbuildStart(away: string, env: Readonly<Record<string, string>>): number {
+  const carried = join(away, ".local", "share", "gradus", "carried");
+  const [esbuild = ""] = readdirSync(carried).filter((name) => name.startsWith("esbuild-wasm-"));
   const began = performance.now();
-  const work = `require(${JSON.stringify(join(program, "dist", "carried", "esbuild-wasm"))}).buildSync({ stdin: { contents: "" }, write: false, logLevel: "silent" })`;
+  const work = `require(${JSON.stringify(join(carried, esbuild))}).buildSync({ stdin: { contents: "" }, write: false, logLevel: "silent" })`;
   const { status, stderr } = spawnSync(process.execPath, ["-e", work], { env, encoding: "utf8" });
   assert.equal(status, 0, stderr);
   return performance.now() - began;
@@ -191,8 +194,7 @@ for (const kind of ["vsix", "tarball"] as const)
       let bundling: number | undefined;
       /** @param bundles a reward in TypeScript: starting esbuild in WebAssembly is measured by itself and granted */
       const answer = (words: readonly string[], { bundles = false, statuses = [0] } = {}): string => {
-        const limit = (): number =>
-          2_000 * slow + (bundles ? (bundling ??= esbuildStart(program, alone)) : 0);
+        const limit = (): number => 2_000 * slow + (bundles ? (bundling ??= esbuildStart(away, alone)) : 0);
         let [last, most] = [once(words), limit()];
         for (let again = 0; last.took >= most && again < 3; again++) {
           slow = slowness();
@@ -242,6 +244,48 @@ for (const kind of ["vsix", "tarball"] as const)
       }
     },
   );
+
+/** A virtual environment with the wheel, and what it needs from PyPI: a Node. */
+function withWheel(): string {
+  const [wheel = ""] = readdirSync(home).filter((file) => file.endsWith(".whl"));
+  const folder = join(home, "venv");
+  execFileSync("python3", ["-m", "venv", folder]);
+  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+  execFileSync(join(folder, "bin", "python"), [...pip, join(home, wheel)]);
+  return join(folder, "bin");
+}
+
+test("the wheel needs Python alone: why a reward is flat, said offline in somebody's folder", () => {
+  const bin = withWheel();
+  const away = join(home, "away-wheel");
+  const folder = join(away, "story");
+  mkdirSync(folder, { recursive: true });
+  mkdirSync(join(away, "runtime"), { mode: 0o700 });
+  writeFlatStory(folder);
+  const offline = whyOnline() === undefined ? [unshare, "-rn"] : [];
+  const [program = "", ...words] = [...offline, join(bin, "gradus"), "check"];
+  const { status, stdout, stderr } = spawnSync(program, words, {
+    cwd: folder,
+    env: { HOME: away, PATH: bin, XDG_RUNTIME_DIR: join(away, "runtime") },
+    encoding: "utf8",
+  });
+  assert.equal(stderr, "");
+  assert.match(stdout, /^slurm-123\.out .*\nrun\.sh:\d+ .*\nnb\.ipynb cell 4:2 .*\n3 findings/);
+  assert.equal(status, 1);
+});
+
+test("packages are small enough to try", (t) => {
+  for (const [ending, most] of [
+    [".vsix", 15e6],
+    [".whl", 16e6],
+    [".tgz", 15e6],
+  ] as const) {
+    const [file = ""] = readdirSync(home).filter((name) => name.endsWith(ending));
+    const { size } = statSync(join(home, file));
+    t.diagnostic(`${file}: ${(size / 1e6).toFixed(1)} MB`);
+    assert.ok(size <= most, `${file} has ${size} bytes`);
+  }
+});
 
 test("the unpacked extension sets itself up in a versioned data folder, with stdout pure", async () => {
   await gradus("engine", "install");
@@ -309,5 +353,30 @@ test(
       await workbench.screenshot("installed-extension");
     }
     assert.deepEqual(workbench.pageErrors, []);
+  },
+);
+
+test(
+  "with no Node on the PATH the editor's own checks files, and what needs a daemon says so",
+  { skip: withoutWorkbench() },
+  async () => {
+    const folder = join(home, "without-node");
+    mkdirSync(folder);
+    writeFlatStory(folder);
+    const bare = { GRADUS_DATA: join(home, "bare"), GRADUS_NATIVE_ROOT: "", PATH: join(home, "nothing") };
+    const without = await startWorkbench({ open: folder, inPlace: true, vsix, env: bare });
+    try {
+      const { page } = without;
+      await page.getByRole("treeitem", { name: "run.sh" }).dblclick();
+      await page
+        .locator(".monaco-editor .squiggly-warning, .monaco-editor .squiggly-error")
+        .first()
+        .waitFor();
+      await runCommand(page, titleOf("gradus.daemon.start"));
+      await page.getByText("No Node was found to run the daemon").first().waitFor();
+    } finally {
+      await without.screenshot("without-node");
+      await without.stop();
+    }
   },
 );

@@ -89,7 +89,10 @@ describe("a run by ssh", { skip }, () => {
     await until(async () => /does not answer.*trying again/.test(await said(run)), "the loss to be recorded");
     await server.start();
     await reach(run, ({ step }) => step === 3, "the steps that were missed");
-    assert.match(await said(run), /lab answers again: caught up 2 steps, no gap/);
+    await until(
+      async () => /lab answers again: caught up 2 steps, no gap/.test(await said(run)),
+      "that it says what it caught up",
+    );
     server.relay.hang();
     pace("5");
     await until(() => saved(run) === "5", "the job to go on");

@@ -1,6 +1,7 @@
 /**
  * Which Node runs the daemon and the language server: the setting, else the one that set-up built for, else the first on
- * the PATH. Never the editor's own executable: that may be Electron, with another ABI.
+ * the PATH. The editor's own executable may be Electron, with another ABI and updates that end its processes: where
+ * there is no other it runs the language server, which ends with the window and loads nothing native, and no daemon.
  */
 import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
@@ -12,8 +13,10 @@ export interface Places {
   readonly home: string;
   readonly version: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The executable that runs the extension. */
+  readonly editor: string;
 }
-export type FoundNode = { readonly path: string; readonly from: "setting" | "set-up" | "PATH" };
+export type FoundNode = { readonly path: string; readonly from: "setting" | "set-up" | "PATH" | "editor" };
 
 const isCheckout = (home: string): boolean => existsSync(join(home, "server", "cli.ts"));
 
@@ -78,18 +81,23 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Editing must not depend on a setting that names nothing: the language server needs no module built for its Node. */
-export function languageNode(places: Places, setting: string): FoundNode | undefined {
+/** Editing must not depend on a setting that names nothing, nor on a Node: the language server needs no module built for its own. */
+export function languageNode(places: Places, setting: string): FoundNode {
   const found = findNode(places, setting);
-  return found === undefined || isProgram(found.path) ? found : findNode(places, "");
+  const usable = found === undefined || isProgram(found.path) ? found : findNode(places, "");
+  return usable ?? { path: places.editor, from: "editor" };
 }
+/** What an executable needs to run a script as Node does; Node itself ignores it. */
+export const asNode = ({ from }: FoundNode): Readonly<Record<string, string>> =>
+  from === "editor" ? { ELECTRON_RUN_AS_NODE: "1" } : {};
 
 /** Refuses early and clearly what a daemon could not do. */
 export function requireNode(node: FoundNode | undefined): FoundNode {
   if (node === undefined)
     throw new UserError("No Node was found to run the daemon.", {
       code: "node-path", // Set-up needs a Node, too: it cannot help.
-      action: "Install Node 20 or newer, or name one in the setting gradus.nodePath.",
+      action:
+        "Install Node 20 or newer, or name one in the setting gradus.nodePath. Files are checked without it; runs and rewards need it.",
     });
   if (node.from === "setting" && !isProgram(node.path))
     throw new UserError(`The setting gradus.nodePath names ${node.path}, which cannot be started.`, {

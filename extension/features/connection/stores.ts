@@ -12,7 +12,15 @@ import { setting } from "../../vscode/settings.ts";
 import { RunFeed } from "../runs/feed.ts";
 import { RunsModel } from "../runs/model.ts";
 import { Emitter } from "./emitter.ts";
-import { findNode, languageNode, nativeRoot, requireNode, type FoundNode, type Places } from "./node.ts";
+import {
+  asNode,
+  findNode,
+  languageNode,
+  nativeRoot,
+  requireNode,
+  type FoundNode,
+  type Places,
+} from "./node.ts";
 import { openSession, stdioClient, type DaemonSession, type Launch } from "./session.ts";
 import { ConnectionMachine, type ConnectionState, type Remedy } from "./state.ts";
 
@@ -174,6 +182,7 @@ export class Stores implements Disposable {
       cli: Uri.joinPath(Uri.file(this.places.home), "dist", "cli.mjs").fsPath,
       version: this.places.version,
       environment: {
+        ...(found !== undefined && asNode(found)),
         GRADUS_NATIVE_ROOT: nativeRoot(this.places),
         GRADUS_IDLE_MS:
           this.places.environment["GRADUS_IDLE_MS"] ?? String(setting("daemonIdleMinutes", 30) * 60_000),
@@ -257,7 +266,7 @@ export class Stores implements Disposable {
   /** Editing needs no daemon: without one, the language server runs as a child of this window. */
   async #startLanguage(): Promise<void> {
     const node = languageNode(this.places, setting("nodePath", ""));
-    if (this.#language !== undefined || node === undefined) return;
+    if (this.#language !== undefined) return;
     const client = stdioClient(this.#launch(workspace.workspaceFolders ?? [], node));
     this.#language = client;
     try {

@@ -8,13 +8,12 @@ import { dirname, join, parse, resolve } from "node:path";
 import { refuseOthers } from "../../../shared/daemon/ownership.ts";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import type { WasmConstructor } from "../../store/drivers/wasmDriver.ts";
+import { carriedVersion, requireCarried } from "../../lib/carried.ts";
 import {
-  carriedVersion,
   dataFolder,
   nativeRoot,
   nativeVersion,
   recordedNode,
-  requireCarried,
   setupRecord,
   sqliteBinding,
   sqliteDriver,

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { messageOf } from "../../../shared/lib/errors.ts";
 import { stampOf } from "../../lib/growing/fileStamp.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
-import { requireEsbuild } from "../../lib/natives.ts";
+import { requireEsbuild } from "../../lib/carried.ts";
 import { cellLine, isPython, readPython } from "../../lib/notebook/notebook.ts";
 import { pythonProblem } from "../../lib/python/syntax.ts";
 import { pythonNames } from "./pythonNames.ts";

@@ -7,7 +7,7 @@ import type * as esbuild from "esbuild";
 import { z } from "zod";
 import { UserError, messageOf, readFailure } from "../../../shared/lib/errors.ts";
 import { limits, readText, regularFile } from "../inputFile.ts";
-import { requireEsbuild } from "../natives.ts";
+import { requireEsbuild } from "../carried.ts";
 import type { SourceText } from "./prepared.ts";
 
 export interface Bundle {

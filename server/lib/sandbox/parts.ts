@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { carriedFolder, carriedVersion } from "../natives.ts";
+import { carriedFolder, carriedVersion } from "../carried.ts";
 import type { Parts } from "./messages.ts";
 import { keptImage } from "./python/image.ts";
 import type { SandboxLanguage } from "./sandbox.ts";

@@ -26,7 +26,7 @@ import { datasetOf } from "../../core/datasetLines.ts";
 import { datasetFiles } from "../../lib/datasets/files.ts";
 import { datasetPlace } from "../../lib/datasets/name.ts";
 import type { Prepared, SourceText } from "../../lib/own/prepared.ts";
-import { withoutSecrets } from "../../lib/withoutSecrets.ts";
+import { withoutSecrets } from "../../lib/texts/withoutSecrets.ts";
 
 /** The user's code: of rewards by term, of environments by task source, of tools by their names. */
 export type LoadedCode = Readonly<Record<"rewards" | "environments" | "tools", Map<string, Prepared>>>;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import {
+  asNode,
   findNode,
   languageNode,
   nativeRoot,
@@ -27,6 +28,7 @@ const places = (environment: Record<string, string> = {}) => ({
   home: join(folder, "installed"),
   version: "0.1.0",
   environment: { XDG_DATA_HOME: join(folder, "data"), ...environment },
+  editor: join(folder, "editor", "electron"),
 });
 
 test("the setting wins, then what set-up recorded, then the PATH; without any there is none", () => {
@@ -71,7 +73,15 @@ test("a setting that names nothing is refused by its name, and the language serv
   const environment = { PATH: join(folder, "real") };
   assert.deepEqual(languageNode(places(environment), missing), { path: real, from: "PATH" });
   assert.deepEqual(languageNode(places(environment), real), { path: real, from: "setting" });
-  assert.equal(languageNode(places(), missing), undefined);
+});
+
+test("without any Node the language server runs on the editor's own, as Node, and nothing else does", () => {
+  const editor = languageNode(places(), "");
+  assert.deepEqual(editor, { path: join(folder, "editor", "electron"), from: "editor" });
+  assert.deepEqual(languageNode(places(), join(folder, "no", "node")), editor);
+  assert.deepEqual(asNode(editor), { ELECTRON_RUN_AS_NODE: "1" });
+  assert.deepEqual(asNode({ path: "/usr/bin/node", from: "PATH" }), {});
+  assert.equal(findNode(places(), ""), undefined);
 });
 
 test("a checkout keeps its native packages; an installed extension has them in a folder per version", () => {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { readKeptText, readSources } from "../../../shared/run/sources.ts";
-import { withoutSecrets } from "../../../server/lib/withoutSecrets.ts";
+import { withoutSecrets } from "../../../server/lib/texts/withoutSecrets.ts";
 import { pythonImports } from "../../../server/lib/python/imports.ts";
 import { sourceDifferences } from "../../../server/analysis/compare/sourceDifference.ts";
 import { objectHost } from "../../support/objectHost.ts";
