@@ -106,12 +106,16 @@ export const entries = [
   {
     ...shared,
     // What the editor loads is small; it loads the rest when there is something to do.
-    entryPoints: { extension: "extension/wake/index.ts", workbench: "extension/extension.ts" },
+    entryPoints: {
+      extension: "extension/wake/index.ts",
+      look: "extension/wake/look.ts",
+      workbench: "extension/extension.ts",
+    },
     outdir: dist,
     platform: "node",
     target: "node20",
     format: "cjs",
-    external: ["vscode", "./workbench.js"],
+    external: ["vscode", "./look.js", "./workbench.js"],
   },
   {
     ...shared,

@@ -20,7 +20,7 @@ import { JudgePanels } from "./features/judge/host.ts";
 import { registerResearch } from "./features/language/research.ts";
 import { findConfigs } from "./features/configs/find.ts";
 import { ConfigsTree } from "./features/configs/tree.ts";
-import { findNode, requireNode, type Places } from "./features/connection/node.ts";
+import { findNode, languageNode, requireNode, type Places } from "./features/connection/node.ts";
 import { Stores, runsBeat } from "./features/connection/stores.ts";
 import { watchForClash } from "./features/language/clash.ts";
 import { isWatched } from "../shared/run/origin.ts";
@@ -51,6 +51,9 @@ import { RunLog } from "./features/runs/log.ts";
 import { RunsTree } from "./features/runs/tree.ts";
 import { SetUp } from "./features/setUp/setUp.ts";
 import { registerDaemonCommands } from "./features/status/daemonCommands.ts";
+import { CardBadge } from "./features/trainers/badge.ts";
+import { Cards } from "./features/trainers/cards.ts";
+import { registerCheckReward } from "./features/trainers/checkReward.ts";
 import { registerTrainerCommands } from "./features/trainers/commands.ts";
 import { Status } from "./features/status/statusBar.ts";
 import { register, show } from "./vscode/commands.ts";
@@ -67,6 +70,8 @@ export interface Api {
   /** What the views show. */
   readonly runs: RunsTree;
   readonly configs: ConfigsTree;
+  /** What is said of other trainers' launches. */
+  readonly cards: Cards;
 }
 
 export async function activate(context: ExtensionContext): Promise<Api> {
@@ -89,7 +94,16 @@ function build(context: ExtensionContext): Api {
   const stores = new Stores(places, () => findConfigs(undefined, (message) => output().debug(message)));
   const setUp = new SetUp(places, () => stores.renew());
   const panels = new RunPanels(context.extensionUri, stores);
-  const status = new Status(stores, (run) => panels.sees(run));
+  const cli = Uri.joinPath(context.extensionUri, "dist", "cli.mjs").fsPath;
+  const cards = new Cards(stores, () => {
+    const node = languageNode(places, setting("nodePath", ""));
+    return node && { node: node.path, cli };
+  });
+  const status = new Status(
+    stores,
+    (run) => panels.sees(run),
+    () => cards.all,
+  );
   panels.looked.on(() => status.update());
   const naming = new ConfigsNaming();
   const tests = new RewardTests(stores, naming);
@@ -106,8 +120,9 @@ function build(context: ExtensionContext): Api {
   const heat = new TokenHeat(stores, documents);
   const commandLine = () => ({
     node: requireNode(findNode(places, setting("nodePath", ""))).path,
-    cli: Uri.joinPath(context.extensionUri, "dist", "cli.mjs").fsPath,
+    cli,
   });
+  const rewardChecks = new RewardChecks(stores, naming);
   context.subscriptions.push(
     output(),
     stores,
@@ -121,7 +136,9 @@ function build(context: ExtensionContext): Api {
     rolloutHovers(documents, heat, hovers),
     new RescoreDocuments(stores, naming),
     new RewardHints(stores, naming),
-    new RewardChecks(stores, naming),
+    rewardChecks,
+    registerCheckReward(commandLine, naming, rewardChecks),
+    cards,
     tests,
     new CurriculumTests(stores),
     new PinRollout(stores, documents, tests),
@@ -148,9 +165,9 @@ function build(context: ExtensionContext): Api {
       editor.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#firstRun`, false),
     ),
   );
-  const runs = new RunsTree(stores, filter);
+  const runs = new RunsTree(stores, filter, cards);
   const configs = new ConfigsTree(stores);
-  const runsView = showViews(context, stores, { runs, configs, setUp, lenses, status, log, filter });
+  const runsView = showViews(context, stores, { runs, configs, cards, setUp, lenses, status, log, filter });
   context.subscriptions.push(
     ...registerRunCommands({ stores, panels, mayStart, selected: () => runsView.selection }),
     ...registerMarkCommands(stores, () => runsView.selection),
@@ -158,13 +175,15 @@ function build(context: ExtensionContext): Api {
   );
   announceRuns(stores, panels);
   stores.start();
-  return { stores, runs, configs };
+  cards.start();
+  return { stores, runs, configs, cards };
 }
 
 /** What the views show, and what shows the same. */
 interface Shown {
   readonly runs: RunsTree;
   readonly configs: ConfigsTree;
+  readonly cards: Cards;
   readonly setUp: SetUp;
   readonly lenses: ConfigLenses;
   readonly status: Status;
@@ -175,7 +194,7 @@ interface Shown {
 function showViews(
   context: ExtensionContext,
   stores: Stores,
-  { runs, configs, setUp, lenses, status, log, filter }: Shown,
+  { runs, configs, cards, setUp, lenses, status, log, filter }: Shown,
 ): TreeView<unknown> {
   const runsView = window.createTreeView<unknown>(views.runs, {
     treeDataProvider: runs,
@@ -189,6 +208,7 @@ function showViews(
     watcher,
     watcher.onDidCreate(() => {
       configs.search();
+      void cards.look();
       void stores.wake();
     }),
     watcher.onDidDelete(() => configs.search()),
@@ -201,6 +221,17 @@ function showViews(
     if (!building) say(messageFor(stores, filterText(runs)));
   });
   let building = false;
+  const badge = new CardBadge(() => cards.all, context.workspaceState);
+  const showBadge = (): void => {
+    const live = stores.live.filter((run) => !isWatched(run)).length;
+    runsView.badge = live === 0 ? badge.of(runsView) : { value: live, tooltip: `${live} live` };
+  };
+  context.subscriptions.push(runsView.onDidChangeVisibility(showBadge));
+  cards.changed.on(() => {
+    runs.refresh();
+    status.update();
+    showBadge();
+  });
   const filterText = ({ counts }: RunsTree): string => filter.message(counts.shown, counts.all);
   const say = (message: string): void => void (runsView.message = message);
   const followed = new WeakSet();
@@ -229,8 +260,7 @@ function showViews(
       store.machine.changed.on(() => runs.refresh());
     }
     status.update();
-    const live = stores.live.filter((run) => !isWatched(run)).length;
-    runsView.badge = live === 0 ? undefined : { value: live, tooltip: `${live} live` };
+    showBadge();
     if (!building) say(messageFor(stores, filterText(runs)));
     await setContext("daemonState", shownState(stores, setUp));
     await setContext("hasRuns", stores.runs.length > 0);

@@ -10,10 +10,23 @@ export interface CommandLine {
 /** Bytes; the list of papers with what each preset follows is 0.3 MB. */
 const most = 64 * 1024 * 1024;
 
+interface Ways {
+  readonly cwd?: string;
+  /** Milliseconds after which it is ended. */
+  readonly timeout?: number;
+  /** Besides the window's own. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 /** What a command prints. @throws UserError with its complaint where it prints nothing and fails */
-export function printed({ node, cli }: CommandLine, words: readonly string[], cwd?: string): Promise<string> {
+export function printed(
+  { node, cli }: CommandLine,
+  words: readonly string[],
+  { cwd, timeout, environment }: Ways = {},
+): Promise<string> {
+  const env = { ...process.env, ...environment };
   return new Promise((resolve, reject) => {
-    execFile(node, [cli, ...words], { cwd, maxBuffer: most }, (error, text, complaints) => {
+    execFile(node, [cli, ...words], { cwd, timeout, env, maxBuffer: most }, (error, text, complaints) => {
       if (error === null || text !== "") return resolve(text);
       reject(new UserError(complaints.trim() === "" ? error.message : complaints.trim(), { cause: error }));
     });

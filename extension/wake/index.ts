@@ -1,7 +1,7 @@
 /**
  * What the editor loads: small, and silent until there is something of ours in the workspace. Files by name, a document
- * whose content starts a known trainer, a command of ours or a look at our view wake the rest (`extension.ts`, a bundle
- * of its own). Until then there is no daemon, no language server and no status item.
+ * or a file of the folder whose content starts a known trainer, a command of ours or a look at our view wake the rest
+ * (`extension.ts`, a bundle of its own). Until then there is no daemon, no language server and no status item.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -18,6 +18,7 @@ import {
 import { commands, language, storePattern, views } from "../../shared/editor/contributions.ts";
 import { trainerIn, trainerLanguages, trainerNames } from "../../shared/editor/trainers.ts";
 import type * as Whole from "../extension.ts";
+import type * as Look from "./look.ts";
 import { findConfigs } from "../features/configs/find.ts";
 import { setContext } from "../vscode/context.ts";
 
@@ -25,6 +26,8 @@ export type Api = Whole.Api;
 
 /** The rest of the extension, from its own bundle (esbuild.mjs): loading it takes longer than looking at a file. */
 const load = (): Promise<typeof Whole> => import("./workbench.js");
+/** A bundle of its own, too: of windows that are woken by a name it is not needed. */
+const loadLook = (): Promise<typeof Look> => import("./look.js");
 
 class Sleeper {
   #whole: Promise<Api> | undefined;
@@ -94,11 +97,18 @@ function startsTrainer(document: TextDocument): boolean {
   return true;
 }
 
-/** What is there by name: a store, or a config anywhere in the workspace. */
-async function hasOwnFiles(): Promise<boolean> {
-  const folders = (workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file");
-  if (folders.some(({ uri }) => existsSync(join(uri.fsPath, ".gradus")))) return true;
-  return (await findConfigs(1)).length > 0;
+const folders = (): readonly string[] =>
+  (workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file").map(({ uri }) => uri.fsPath);
+
+const hasStore = (): boolean => folders().some((folder) => existsSync(join(folder, ".gradus")));
+
+const hasConfig = async (): Promise<boolean> => (await findConfigs(1)).length > 0;
+
+/** What is there by content: a launch of another trainer, which may be called anything. */
+async function hasLaunch(): Promise<boolean> {
+  const { firstLaunch } = await loadLook();
+  for (const folder of folders()) if ((await firstLaunch(folder)) !== undefined) return true;
+  return false;
 }
 
 export async function activate(context: ExtensionContext): Promise<Api | undefined> {
@@ -106,8 +116,9 @@ export async function activate(context: ExtensionContext): Promise<Api | undefin
   sleeper.listen();
   // All of them: each may say which trainer it starts.
   const ours = workspace.textDocuments.filter(isOurs).length > 0;
-  if (ours || (await hasOwnFiles())) return sleeper.wake();
-  return undefined;
+  if (ours || hasStore()) return sleeper.wake();
+  const found = await Promise.all([hasConfig(), hasLaunch()]);
+  return found.includes(true) ? sleeper.wake() : undefined;
 }
 
 export function deactivate(): void {

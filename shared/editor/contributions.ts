@@ -48,6 +48,7 @@ export const commands = {
   heatPrevious: "gradus.heat.previous",
   rescoreOpen: "gradus.rescore.open",
   rescoreSweep: "gradus.rescore.sweep",
+  rewardCheck: "gradus.reward.check",
   rewardAttack: "gradus.reward.attack",
   rewardCoverage: "gradus.reward.coverage",
   judgeLabel: "gradus.judge.label",

@@ -66,7 +66,7 @@ async function create(commandLine: CommandLine): Promise<void> {
       : await window.showWorkspaceFolderPick({ placeHolder: "Folder for the new config" });
   if (folder === undefined) return;
   const before = new Set((await findConfigs()).map((uri) => uri.toString()));
-  await printed(commandLine, ["init"], folder.uri.fsPath);
+  await printed(commandLine, ["init"], { cwd: folder.uri.fsPath });
   const made = (await findConfigs()).find((uri) => !before.has(uri.toString()));
   if (made !== undefined) await window.showTextDocument(made);
 }

@@ -64,6 +64,12 @@ export class RewardChecks implements Disposable {
     for (const disposable of this.#disposables) disposable.dispose();
   }
 
+  /** What a check that a person asked for has found. */
+  found(config: Uri, findings: readonly RewardFinding[]): void {
+    this.#findings.set(config.toString(), findings, false);
+    this.#publish();
+  }
+
   async #saved(document: TextDocument): Promise<void> {
     const isConfig = mayBeConfig(document);
     if (isConfig || mayBeReward(document)) this.naming.forget();

@@ -4,14 +4,17 @@ import { views } from "../../../shared/editor/contributions.ts";
 import { runsImport } from "../../../shared/protocol/protocol.ts";
 import { withBar, type Stores } from "../connection/stores.ts";
 import type { RunPanels } from "../panel/host.ts";
+import { outputIn } from "../trainers/cardItems.ts";
 
-/** @param word a folder of the explorer; without one the person names it */
+/** @param word a folder of the explorer, or a row of what a trainer has left; without one the person names it */
 export async function openFolder(stores: Stores, panels: RunPanels, word: unknown): Promise<void> {
-  const uri = word instanceof Uri ? word : await pick();
+  const left = outputIn(word);
+  const uri = left === undefined ? (word instanceof Uri ? word : await pick()) : Uri.file(left.folder);
   if (uri === undefined) return;
+  const config = left === undefined ? {} : { config: left.config };
   const store = stores.ofFile(uri);
   const { run, note } = await withBar(views.runs, async () =>
-    (await stores.session(store)).ask(runsImport, { folder: uri.fsPath }),
+    (await stores.session(store)).ask(runsImport, { folder: uri.fsPath, ...config }),
   );
   panels.show(run, store?.runs.find(run)?.name ?? run);
   if (note !== null) void window.showInformationMessage(note);

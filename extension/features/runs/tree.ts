@@ -20,6 +20,9 @@ import { output } from "../../vscode/output.ts";
 import { Emitter } from "../connection/emitter.ts";
 import type { Store, Stores } from "../connection/stores.ts";
 import { families, forksOf, shownRuns, type Listing } from "./families.ts";
+import { partsOf, type CardNode } from "../trainers/card.ts";
+import { cardItem, isCardNode } from "../trainers/cardItems.ts";
+import type { Cards } from "../trainers/cards.ts";
 import type { RunFilter } from "./filter.ts";
 import { childrenOf, childrenOfRun, rowOf, runTooltip, type RunNode } from "./treeModel.ts";
 
@@ -29,6 +32,7 @@ const everything: Listing = { ids: undefined, sparks: new Map(), archived: false
 
 type TreeNode =
   | RunNode
+  | CardNode
   | { readonly kind: "store"; readonly store: Store }
   /** There are older runs. */
   | { readonly kind: "more"; readonly store: Store };
@@ -49,6 +53,7 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
   constructor(
     private readonly stores: Stores,
     private readonly filter: RunFilter,
+    private readonly cards: Cards,
   ) {}
 
   refresh(): void {
@@ -82,6 +87,7 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
   getTreeItem(node: TreeNode): TreeItem {
     if (node.kind === "store") return storeItem(node.store);
     if (node.kind === "more") return moreItem(node.store);
+    if (isCardNode(node)) return cardItem(node, this.stores.trusted);
     const row = rowOf(node, Date.now());
     const open = node.kind === "family" ? node.open : node.kind === "run" && node.forks === true;
     const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
@@ -101,9 +107,13 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
     if (node === undefined) {
       const stores = this.stores.all;
       this.counts = { shown: 0, all: 0 };
+      const cards = this.cards.all.map((card): TreeNode => ({ kind: "card", card }));
+      // Rows of folders without a run would be all that there is.
+      if (cards.length > 0 && this.stores.runs.length === 0) return cards;
       return stores.length > 1 ? stores.map((store) => ({ kind: "store", store })) : this.#rootOf(stores[0]);
     }
     if (node.kind === "store") return this.#rootOf(node.store);
+    if (isCardNode(node)) return node.kind === "card" ? [...partsOf(node.card, this.stores.trusted)] : [];
     if (node.kind === "family") return node.family.runs.map((run) => this.#nodeOf(run));
     if (node.kind === "more") return [];
     if (node.kind !== "run") return [...childrenOf(node)];

@@ -7,12 +7,13 @@ import {
   window,
   type Disposable,
 } from "vscode";
-import { commands, language } from "../../../shared/editor/contributions.ts";
+import { commands, language, views } from "../../../shared/editor/contributions.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
 import { alarmOf } from "../../../shared/run/verdict.ts";
 import { plainMarkdown } from "../../../shared/lib/visibleText.ts";
 import type { Stores } from "../connection/stores.ts";
 import { runDescription, statusText } from "../runs/treeModel.ts";
+import { barText, type Card } from "../trainers/card.ts";
 
 export class Status implements Disposable {
   readonly #runs = window.createStatusBarItem("gradus.runs", StatusBarAlignment.Left, 0);
@@ -21,10 +22,14 @@ export class Status implements Disposable {
   /** The last run that ended with a warning, until it is looked at or another one is started. */
   #alarm: RunSummary | undefined;
 
-  /** @param seen whether a run is before the person's eyes */
+  /**
+   * @param seen whether a run is before the person's eyes
+   * @param cards what there is of other trainers, said while there is nothing to say of runs
+   */
   constructor(
     private readonly stores: Stores,
     private readonly seen: (run: string) => boolean,
+    private readonly cards: () => readonly Card[],
   ) {
     stores.ended.on((run) => {
       this.#alarm = alarmOf(run) === undefined ? undefined : run;
@@ -50,7 +55,7 @@ export class Status implements Disposable {
       live.length === 0 && alarm !== undefined
         ? { command: commands.runOpen, title: "Open Run", arguments: [alarm.id] }
         : commands.runOpen;
-    if (text === undefined) this.#runs.hide();
+    if (text === undefined) this.#showCards();
     else {
       this.#runs.text = text;
       this.#runs.tooltip = new MarkdownString(
@@ -62,6 +67,17 @@ export class Status implements Disposable {
       this.#runs.show();
     }
     this.#updateConnection();
+  }
+
+  #showCards(): void {
+    const cards = this.cards();
+    const text = barText(cards);
+    if (text === undefined) return this.#runs.hide();
+    this.#runs.text = `$(rocket) ${text}`;
+    this.#runs.tooltip = cards.map(({ title, said }) => `${title} · ${said}`).join("\n");
+    this.#runs.accessibilityInformation = { label: `Gradus: ${text}` };
+    this.#runs.command = `${views.runs}.focus`;
+    this.#runs.show();
   }
 
   #alarmed(live: readonly RunSummary[]): RunSummary | undefined {

@@ -1,5 +1,6 @@
 /** What can be done with a file that starts verl, TRL or OpenRLHF: check it, and make a config of it to rehearse. */
 import { commands as editor, window, workspace, type Disposable, type TextDocument } from "vscode";
+import { launchIn } from "./cardItems.ts";
 import { language } from "../../../shared/editor/contributions.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { trainerIn, trainerNames } from "../../../shared/editor/trainers.ts";
@@ -10,7 +11,7 @@ import { Nothing, register } from "../../vscode/commands.ts";
 export function registerTrainerCommands(commandLine: () => CommandLine): readonly Disposable[] {
   return [
     register("trainerValidate", () => validate()),
-    register("trainerConvert", () => convert(commandLine())),
+    register("trainerConvert", (word) => convert(word, commandLine())),
   ];
 }
 
@@ -19,8 +20,10 @@ const trainerOf = (document: TextDocument): string | undefined => {
   return trainer === undefined ? undefined : trainerNames[trainer];
 };
 
-/** The active one, else one of those that are open, else of the workspace: the one that was seen may be closed by now. */
-async function pickLaunch(title: string): Promise<TextDocument | undefined> {
+/** The row's, else the active one, else one of those that are open, else of the workspace: the one that was seen may be closed by now. */
+async function pickLaunch(word: unknown, title: string): Promise<TextDocument | undefined> {
+  const named = launchIn(word);
+  if (named !== undefined) return workspace.openTextDocument(named);
   const active = window.activeTextEditor?.document;
   if (active !== undefined && trainerOf(active) !== undefined) return active;
   const seen = workspace.textDocuments.filter((document) => trainerOf(document) !== undefined);
@@ -43,15 +46,15 @@ async function pickLaunch(title: string): Promise<TextDocument | undefined> {
 }
 
 async function validate(): Promise<void> {
-  const document = await pickLaunch("Validate Trainer Configuration");
+  const document = await pickLaunch(undefined, "Validate Trainer Configuration");
   if (document === undefined) return;
   await window.showTextDocument(document, { preview: true });
   await editor.executeCommand("workbench.actions.view.problems");
 }
 
 /** Opened, not written: the person decides where it goes. */
-async function convert(commandLine: CommandLine): Promise<void> {
-  const document = await pickLaunch("Create Config From Trainer Configuration");
+async function convert(word: unknown, commandLine: CommandLine): Promise<void> {
+  const document = await pickLaunch(word, "Create Config From Trainer Configuration");
   if (document === undefined) return;
   if (document.isDirty && !(await document.save()))
     throw new UserError("The file could not be saved, so no config was created.");

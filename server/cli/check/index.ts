@@ -2,7 +2,8 @@ import { plural } from "../../../shared/lib/format.ts";
 import { whole } from "../options.ts";
 import { complain, exit, print, printJson, type Command } from "../command.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
-import type { Finding, Sum } from "./finding.ts";
+import type { Finding, FolderSum } from "../../../shared/editor/folderSum.ts";
+import { importCommand } from "../validate/dumps.ts";
 import { sumOf } from "./sum.ts";
 
 interface Options {
@@ -36,12 +37,12 @@ export const command: Command = {
   },
 };
 
-function exitCode({ findings, projects, logs }: Sum): number {
+function exitCode({ findings, projects, logs, checkouts }: FolderSum): number {
   if (findings.some(({ severity }) => severity === "error")) return exit.failed;
-  return projects.length + logs.length === 0 ? exit.usage : exit.ok;
+  return projects.length + logs.length + checkouts.length === 0 ? exit.usage : exit.ok;
 }
 
-function say(sum: Sum, all: boolean): void {
+function say(sum: FolderSum, all: boolean): void {
   const told = all ? sum.findings : sum.findings.filter(({ severity }) => severity !== "info");
   const shown = all ? told : told.slice(0, mostLines);
   const width = Math.min(widest, Math.max(0, ...shown.map((finding) => placeOf(finding).length)));
@@ -50,15 +51,23 @@ function say(sum: Sum, all: boolean): void {
     for (const line of [`${placeOf(finding).padEnd(width)}  ${first}`, ...(all ? others : [])])
       print(visibleText(line));
   }
-  for (const text of sum.left) complain(visibleText(text));
+  for (const text of [...sum.outputs.map(opened), ...sum.checkouts.map(ofCheckout), ...sum.left])
+    complain(visibleText(text));
   print(counts(sum, told.length, shown.length));
 }
+
+const opened = ({ folder, steps, config }: FolderSum["outputs"][number]): string =>
+  `${folder}: ${plural(steps, "step")} you can open: ${importCommand(folder, config)}`;
+
+/** Its own examples are many, and right for its authors. */
+const ofCheckout = ({ folder, trainer, version, yours }: FolderSum["checkouts"][number]): string =>
+  `${folder}: a checkout of ${trainer} ${version}: ${yours.length === 0 ? "no file" : plural(yours.length, "file")} of yours; its own are not checked unless you name one of its folders`;
 
 const placeOf = ({ file, cell, line }: Finding): string =>
   line === undefined ? file : cell === undefined ? `${file}:${line}` : `${file} cell ${cell}:${line}`;
 
 /** "3 findings in 2 projects and 1 log; 4 files of ms-swift were not checked", with what the seven lines leave out. */
-function counts({ findings, projects, logs, unchecked }: Sum, told: number, shown: number): string {
+function counts({ findings, projects, logs, unchecked }: FolderSum, told: number, shown: number): string {
   const found = told === 0 ? "no findings" : plural(told, "finding");
   const places = [
     ...(projects.length === 0 ? [] : [plural(projects.length, "project")]),
@@ -72,7 +81,7 @@ function counts({ findings, projects, logs, unchecked }: Sum, told: number, show
   return `${found}${places === "" ? "" : ` in ${places}`}${notChecked(unchecked)}${rest}`;
 }
 
-function notChecked(unchecked: Sum["unchecked"]): string {
+function notChecked(unchecked: FolderSum["unchecked"]): string {
   const all = unchecked.reduce((sum, { files }) => sum + files.length, 0);
   if (all === 0) return "";
   const named = unchecked.map(({ trainer, files }) => `${plural(files.length, "file")} of ${trainer}`);

@@ -5,7 +5,7 @@ import { isAlarm } from "../../../shared/run/verdict.ts";
 import { byTime } from "../../store/imported/feeds/console/findLog.ts";
 import { verdictOfLog } from "../../store/imported/logVerdict.ts";
 import { filesBelow } from "../validate/files.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "../../../shared/editor/folderSum.ts";
 
 /** How the logs of launchers and trainers are called: what they are is decided by their lines. */
 const isLogName = (name: string): boolean =>

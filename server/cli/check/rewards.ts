@@ -8,7 +8,7 @@ import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { whyUntried } from "../../frameworks/asConfig/untried.ts";
 import { engineKeys } from "../../frameworks/export/engineKeys.ts";
 import { pathText } from "../text/diagnostics.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "../../../shared/editor/folderSum.ts";
 
 interface Tried {
   readonly findings: readonly Finding[];

@@ -1,10 +1,20 @@
 /** All that can be said of a file or a folder: launches and configs as `validate` says it, rewards, and logs. */
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { plural } from "../../../shared/lib/format.ts";
-import { checkAll, isUnchecked, uncheckedByTrainer, type Checked } from "../validate/check.ts";
+import { liesIn } from "../../../shared/lib/liesIn.ts";
+import type {
+  CheckedTrainer,
+  Finding,
+  FolderSum,
+  TrainerCheckout,
+} from "../../../shared/editor/folderSum.ts";
+import { checkoutsOf, type Checkout } from "../../frameworks/project/ownCheckout.ts";
+import { check, isUnchecked, uncheckedByTrainer, type Checked } from "../validate/check.ts";
+import { dumpedRollouts } from "../validate/dumps.ts";
+import { nothingIn, wantedFiles, type SelectedFile } from "../validate/files.ts";
 import { pathText } from "../text/diagnostics.ts";
-import { worstFirst, type Finding, type Sum } from "./finding.ts";
+import { worstFirst } from "./finding.ts";
 import { logsBelow, verdictsOf } from "./logs.ts";
 import { hasOwnReward, tryReward } from "./rewards.ts";
 
@@ -18,33 +28,85 @@ interface SumOptions {
 /** Files that are looked at below a folder. */
 const most = 20_000;
 
-export async function sumOf(word: string, { runs, seconds }: SumOptions): Promise<Sum> {
+export async function sumOf(word: string, { runs, seconds }: SumOptions): Promise<FolderSum> {
   const logs = logsBelow(word, most);
-  const checked = logs.includes(word) ? [] : configurationsOf(word, logs.length > 0);
+  const { checked, checkouts } = logs.includes(word)
+    ? { checked: [], checkouts: [] }
+    : configurationsOf(word, logs.length > 0);
   const projects = checked.filter((one) => !isUnchecked(one)).map(({ file }) => file);
   const read = verdictsOf(logs);
-  const rewards = await rewardsOf(projects, { runs, seconds });
+  const own = projects.filter((file) => hasOwnReward(file));
+  const rewards = runs ? await triedRewards(projects, seconds) : { findings: [], left: untried(own) };
   const findings = [...checked.flatMap(diagnosed), ...rewards.findings, ...read.findings];
   return {
     findings: worstFirst(once(findings)),
     projects,
     logs: read.logs,
     unchecked: uncheckedOf(checked),
+    trainers: trainersOf(checked),
+    outputs: dumpedRollouts([word], checked, most).map(({ from: folder, steps, config }) => ({
+      folder,
+      steps,
+      config,
+    })),
+    checkouts: checkouts.map((one) => withYours(one, projects)),
+    rewards: own,
     left: rewards.left,
   };
 }
 
-/** A folder may hold logs alone. */
-function configurationsOf(word: string, hasLogs: boolean): readonly Checked[] {
+interface Configurations {
+  readonly checked: readonly Checked[];
+  readonly checkouts: readonly Checkout[];
+}
+
+/** Without a trainer's own examples. A folder may hold logs alone. */
+function configurationsOf(word: string, hasLogs: boolean): Configurations {
+  const wanted = wantedIn(word, hasLogs);
+  const checkouts = checkoutsOf(
+    word,
+    wanted.filter(({ found }) => found).map(({ file }) => file),
+  );
+  const isTrainers = ({ file, found }: SelectedFile): boolean =>
+    found && checkouts.some((one) => liesIn(file, one.folder) && !one.isYours(file));
+  const options = { set: [], skipOthers: false, fix: false };
+  const checked = wanted.filter((one) => !isTrainers(one)).flatMap((one) => check(one, options) ?? []);
+  if (checked.length + checkouts.length === 0 && !hasLogs) throw nothingIn([word]);
+  return { checked, checkouts };
+}
+
+function wantedIn(word: string, hasLogs: boolean): readonly SelectedFile[] {
   try {
-    return checkAll([word], { set: [], skipOthers: false, fix: false, most });
+    return wantedFiles([word], most);
   } catch (error) {
     if (hasLogs && error instanceof UserError && error.detail.code === "usage") return [];
     throw error;
   }
 }
 
-const uncheckedOf = (checked: readonly Checked[]): Sum["unchecked"] =>
+/** Each by each of its releases. */
+function trainersOf(checked: readonly Checked[]): readonly CheckedTrainer[] {
+  const all = new Map<string, { trainer: string; version: string; assumed: boolean; files: string[] }>();
+  for (const { file, release } of checked) {
+    if (release === undefined) continue;
+    const { framework: trainer, version, from } = release;
+    const assumed = from === "newest";
+    const key = JSON.stringify([trainer, version, assumed]);
+    const one = all.get(key) ?? { trainer, version, assumed, files: [] };
+    one.files.push(file);
+    all.set(key, one);
+  }
+  return [...all.values()];
+}
+
+const withYours = ({ folder, trainer, version }: Checkout, projects: readonly string[]): TrainerCheckout => ({
+  trainer,
+  version,
+  folder: relative(".", folder) || ".",
+  yours: projects.filter((file) => liesIn(file, folder)),
+});
+
+const uncheckedOf = (checked: readonly Checked[]): FolderSum["unchecked"] =>
   uncheckedByTrainer(checked).map(({ trainer = "no trainer known here", files }) => ({
     trainer,
     files: files.map(({ file }) => file),
@@ -71,22 +133,20 @@ const once = (findings: readonly Finding[]): readonly Finding[] => [
   ).values(),
 ];
 
-async function rewardsOf(
+/** What is said where functions of the folder may not run. */
+function untried(own: readonly string[]): readonly string[] {
+  if (own.length === 0) return [];
+  const [whose, them] =
+    own.length === 1
+      ? [`the reward of ${own[0]}`, "it"]
+      : [`the rewards of ${plural(own.length, "project")}`, "them"];
+  return [`${whose} did not run: \`gradus check --run\` tries ${them}, in a folder that you trust.`];
+}
+
+async function triedRewards(
   files: readonly string[],
-  { runs, seconds }: SumOptions,
+  seconds: number,
 ): Promise<{ readonly findings: readonly Finding[]; readonly left: readonly string[] }> {
-  if (!runs) {
-    const own = files.filter((file) => hasOwnReward(file));
-    if (own.length === 0) return { findings: [], left: [] };
-    const whose =
-      own.length === 1 ? `the reward of ${own[0]}` : `the rewards of ${plural(own.length, "project")}`;
-    return {
-      findings: [],
-      left: [
-        `${whose} did not run: \`gradus check --run\` tries ${own.length === 1 ? "it" : "them"}, in a folder that you trust.`,
-      ],
-    };
-  }
   const signal = AbortSignal.timeout(seconds * 1000);
   const findings: Finding[] = [];
   const left: string[] = [];

@@ -18,6 +18,13 @@ export interface DumpedRollouts {
   /** What opens them. */
   readonly command: string;
 }
+interface Found extends DumpedRollouts {
+  /** The folder that is opened. */
+  readonly from: string;
+}
+
+export const importCommand = (folder: string, config: string): string =>
+  `gradus runs import ${copiedWord(folder)} --config ${copiedWord(config)}`;
 
 interface CheckedFile {
   readonly file: string;
@@ -30,14 +37,18 @@ const forms = [
   { framework: "trl", file: /^completions_\d+\.parquet$/, folder: /^completions$/ },
 ] as const;
 
-/** Below the folders among the words, each with the configuration that names its folder, else the nearest above it. */
+/**
+ * Below the folders among the words, each with the configuration that names its folder, else the nearest above it.
+ * @param most files that are looked at below a folder
+ */
 export function dumpedRollouts(
   words: readonly string[],
   checked: readonly CheckedFile[],
-): readonly DumpedRollouts[] {
+  most?: number,
+): readonly Found[] {
   if (!checked.some(({ kind }) => kind === "verl" || kind === "trl")) return [];
   const folders = words.filter((word) => statSync(word, { throwIfNoEntry: false })?.isDirectory());
-  const files = new Set(folders.flatMap((folder) => filesBelow(folder)));
+  const files = new Set(folders.flatMap((folder) => filesBelow(folder, most)));
   const byFolder = new Map<string, string[]>();
   for (const file of files) {
     const inside = byFolder.get(dirname(file)) ?? [];
@@ -51,7 +62,7 @@ function dumpIn(
   folder: string,
   files: readonly string[],
   checked: readonly CheckedFile[],
-): DumpedRollouts | undefined {
+): Found | undefined {
   for (const form of forms) {
     const steps = files.filter((file) => form.file.test(basename(file)));
     const [first] = steps;
@@ -65,8 +76,8 @@ function dumpIn(
     );
     if (config === undefined) continue;
     const from = importedFolder(folder, config);
-    const command = `gradus runs import ${copiedWord(from)} --config ${copiedWord(config)}`;
-    return { folder, framework: form.framework, steps: steps.length, config, command };
+    const command = importCommand(from, config);
+    return { folder, framework: form.framework, steps: steps.length, config, command, from };
   }
   return undefined;
 }

@@ -14,7 +14,15 @@ export const checkedJson = (
   fix: boolean,
 ): JsonObject => ({
   files: checked.map((file) => plainFile(file, fix)),
-  ...(dumps.length === 0 ? {} : { rollouts: dumps.map((dump) => ({ ...dump })) }),
+  ...(dumps.length === 0 ? {} : { rollouts: dumps.map(plainDump) }),
+});
+
+const plainDump = ({ folder, framework, steps, config, command }: DumpedRollouts): JsonObject => ({
+  folder,
+  framework,
+  steps,
+  config,
+  command,
 });
 
 const plainFile = (

@@ -22,6 +22,14 @@ const sumSchema = z.object({
   projects: z.array(z.string()),
   logs: z.array(z.string()),
   unchecked: z.array(z.object({ trainer: z.string(), files: z.array(z.string()) })),
+  trainers: z.array(
+    z.object({ trainer: z.string(), version: z.string(), assumed: z.boolean(), files: z.array(z.string()) }),
+  ),
+  outputs: z.array(z.object({ folder: z.string(), steps: z.number(), config: z.string() })),
+  checkouts: z.array(
+    z.object({ trainer: z.string(), version: z.string(), folder: z.string(), yours: z.array(z.string()) }),
+  ),
+  rewards: z.array(z.string()),
   left: z.array(z.string()),
 });
 
@@ -49,6 +57,14 @@ before(() => {
   write("many/run.sh", launch(9));
   write("many/swift/train.sh", "swift rlhf --rlhf_type grpo --model Qwen/Qwen3-1.7B\n");
   write("many/warned.gradus.yaml", `${good}rollout: { group: 1 }\n`);
+  write("left/requirements.txt", "verl==0.9.1\n");
+  write("left/scripts/train.sh", `${launch(0).trimEnd()} trainer.rollout_data_dir=out/rollouts\n`);
+  cpSync("test/fixtures/imported/verl", join(folder, "left", "out"), { recursive: true });
+  write("verl/pyproject.toml", "");
+  write("verl/verl/__init__.py", "");
+  write("verl/verl/version/version", "0.8.0.dev\n");
+  write("verl/examples/run.sh", launch(1));
+  write("verl/mine/run.sh", launch(1));
   cpSync("test/fixtures/projects/trl", join(folder, "trl"), { recursive: true });
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -93,6 +109,34 @@ describe("gradus check", () => {
     assert.ok(findings.every(({ line, by }) => line !== undefined && by === "validate"));
     assert.deepEqual(projects.toSorted(), ["many/run.sh", "many/warned.gradus.yaml"]);
     assert.deepEqual(unchecked, [{ trainer: "ms-swift", files: ["many/swift/train.sh"] }]);
+  });
+
+  it("says which trainers there are, and what they left", async () => {
+    const { trainers, outputs, rewards } = await sum("left");
+    assert.deepEqual(trainers, [
+      { trainer: "verl", version: "0.9.1", assumed: false, files: ["left/scripts/train.sh"] },
+    ]);
+    assert.deepEqual(outputs, [{ folder: "left/out", steps: 5, config: "left/scripts/train.sh" }]);
+    assert.deepEqual(rewards, []);
+    const { stderr } = await gradus(["check", "left"], folder);
+    assert.match(
+      stderr,
+      /^left\/out: 5 steps you can open: gradus runs import left\/out --config left\/scripts\/train\.sh$/m,
+    );
+  });
+
+  it("leaves out a trainer's own examples in its checkout", async () => {
+    const { checkouts, projects } = await sum("verl");
+    assert.deepEqual(projects, ["verl/mine/run.sh"]);
+    assert.deepEqual(checkouts, [
+      { trainer: "verl", version: "0.8.0.dev", folder: "verl", yours: ["verl/mine/run.sh"] },
+    ]);
+    const { stderr } = await gradus(["check"], join(folder, "verl"));
+    assert.match(
+      stderr,
+      /^\.: a checkout of verl 0\.8\.0\.dev: 1 file of yours; its own are not checked unless/m,
+    );
+    assert.deepEqual((await sum("verl/examples")).projects, ["verl/examples/run.sh"]);
   });
 
   it("tries the folder's rewards only where it is told to, and says so", async () => {

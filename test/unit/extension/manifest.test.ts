@@ -118,6 +118,7 @@ test("titles begin with a verb, are in title case and do not repeat the product'
     "Archive",
     "Attack",
     "Cancel",
+    "Check",
     "Clear",
     "Compare",
     "Evaluate",
@@ -221,7 +222,13 @@ test("views, settings, the language and the panel carry the ids that the code us
   );
   assert.ok(contributes.languages.some(({ id }) => id === language.id));
   assert.ok(panels.run.startsWith("gradus."));
-  assert.ok(activationEvents.every((event) => event !== "*" && event !== "onStartupFinished"));
+  assert.ok(!activationEvents.includes("*"));
+  // A launch may be called anything: names in a pattern cannot find it, and the editor would search for them in every window.
+  assert.ok(activationEvents.includes("onStartupFinished"));
+  assert.deepEqual(
+    activationEvents.filter((event) => event.startsWith("workspaceContains:")),
+    [`workspaceContains:${language.pattern}`, "workspaceContains:.gradus"],
+  );
 });
 
 test("files that the manifest names exist", () => {

@@ -87,7 +87,10 @@ const places: readonly Context[] = [
     })),
     { ...situation, explorerResourceIsFolder: true },
   ])
-  .concat(allRuns.map(contextOf), partContexts, [{ ...configs, view: views.configs, viewItem: "config" }]);
+  .concat(allRuns.map(contextOf), partContexts, [
+    { ...configs, view: views.configs, viewItem: "config" },
+    { ...trainers, view: views.runs, viewItem: "trainer.launch" },
+  ]);
 
 test("conditions read as the editor reads them", () => {
   const context: Context = { a: true, b: "x", n: 2, off: false };

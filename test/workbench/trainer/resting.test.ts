@@ -15,7 +15,8 @@ describe("a workspace that has another trainer's file and no config", () => {
   before(async () => {
     const uri = await config("grpo.yaml");
     folder = vscode.Uri.joinPath(uri, "..");
-    await vscode.window.showTextDocument(uri);
+    // No file is open: what the folder holds wakes the extension.
+    await vscode.commands.executeCommand("workbench.action.closeAllEditors");
     api = await activated();
   });
   after(() => stopEverything(api));
@@ -23,8 +24,40 @@ describe("a workspace that has another trainer's file and no config", () => {
   const names = async (): Promise<string[]> =>
     (await vscode.workspace.fs.readDirectory(folder)).map(([name]) => name).sort();
 
+  type Node = Parameters<Api["runs"]["getTreeItem"]>[0];
+  const rows = async (): Promise<readonly Node[]> => {
+    const [card] = await api.runs.getChildren();
+    return card === undefined ? [] : [card, ...(await api.runs.getChildren(card))];
+  };
+
+  it("shows one card of what the folder holds, before a file is open", async () => {
+    await until(() => api.cards.all.length > 0, "the card");
+    const items = (await rows()).map((node) => api.runs.getTreeItem(node));
+    assert.deepEqual(
+      items.map(({ label, description, contextValue }) => [label, description, contextValue]),
+      [
+        ["TRL", "grpo.yaml · 2 findings", "trainer.card"],
+        ["grpo.yaml", "2 findings", "trainer.launch"],
+      ],
+    );
+    assert.equal(api.stores.state, "none");
+    assert.deepEqual(await names(), ["grpo.yaml"]);
+  });
+
+  it("opens the file of a row", async () => {
+    const [, launch] = await rows();
+    assert.ok(launch);
+    const { command } = api.runs.getTreeItem(launch);
+    person.sitDown();
+    const wrong = [...(await person.press(command!.command, ...(command!.arguments ?? [])))];
+    person.getUp();
+    assert.deepEqual(wrong, []);
+    assert.ok(vscode.window.activeTextEditor?.document.fileName.endsWith("grpo.yaml"));
+  });
+
   it("checks the file without a daemon, and makes nothing in the folder", async () => {
     const uri = vscode.Uri.joinPath(folder, "grpo.yaml");
+    await vscode.window.showTextDocument(uri);
     await until(
       () =>
         vscode.languages.getDiagnostics(uri).some(({ message }) => message.includes("max_completion_length")),
@@ -69,6 +102,7 @@ describe("a workspace that has another trainer's file and no config", () => {
     );
     await ready(api);
     assert.equal(api.stores.state, "ready");
+    await until(() => api.cards.all.length === 0, "the card to make room for what is ours");
     assert.ok((await names()).includes(".gradus"));
   });
 
