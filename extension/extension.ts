@@ -20,7 +20,7 @@ import { JudgePanels } from "./features/judge/host.ts";
 import { registerResearch } from "./features/language/research.ts";
 import { findConfigs } from "./features/configs/find.ts";
 import { ConfigsTree } from "./features/configs/tree.ts";
-import { findNode, languageNode, requireNode, type Places } from "./features/connection/node.ts";
+import { asNode, findNode, languageNode, requireNode, type Places } from "./features/connection/node.ts";
 import { Stores, runsBeat } from "./features/connection/stores.ts";
 import { watchForClash } from "./features/language/clash.ts";
 import { isWatched } from "../shared/run/origin.ts";
@@ -56,6 +56,7 @@ import { Cards } from "./features/trainers/cards.ts";
 import { registerCheckReward } from "./features/trainers/checkReward.ts";
 import { registerTrainerCommands } from "./features/trainers/commands.ts";
 import { Status } from "./features/status/statusBar.ts";
+import type { CommandLine } from "./vscode/commandLine.ts";
 import { register, show } from "./vscode/commands.ts";
 import { coalesce } from "./vscode/coalesce.ts";
 import { setContext } from "./vscode/context.ts";
@@ -95,10 +96,12 @@ function build(context: ExtensionContext): Api {
   const setUp = new SetUp(places, () => stores.renew());
   const panels = new RunPanels(context.extensionUri, stores);
   const cli = Uri.joinPath(context.extensionUri, "dist", "cli.mjs").fsPath;
-  const cards = new Cards(stores, () => {
+  /** Commands that end, and need no daemon. */
+  const commandLine = (): CommandLine => {
     const node = languageNode(places, setting("nodePath", ""));
-    return node && { node: node.path, cli };
-  });
+    return { node: node.path, cli, needs: asNode(node) };
+  };
+  const cards = new Cards(stores, commandLine);
   const status = new Status(
     stores,
     (run) => panels.sees(run),
@@ -118,10 +121,10 @@ function build(context: ExtensionContext): Api {
   const lists: RolloutLists = new RolloutLists(stores, hovers, () => documents);
   const documents: RolloutDocuments = new RolloutDocuments(stores, () => rollouts.current ?? lists.current);
   const heat = new TokenHeat(stores, documents);
-  const commandLine = () => ({
-    node: requireNode(findNode(places, setting("nodePath", ""))).path,
-    cli,
-  });
+  const ownTerminal = (): CommandLine => {
+    const node = requireNode(findNode(places, setting("nodePath", "")));
+    return { node: node.path, cli, needs: {} };
+  };
   const rewardChecks = new RewardChecks(stores, naming);
   context.subscriptions.push(
     output(),
@@ -150,9 +153,9 @@ function build(context: ExtensionContext): Api {
     workspace.registerTextDocumentContentProvider(schemes.runFiles, new RunFiles(stores)),
     watchForClash(context.globalState),
     setUp.register(),
-    ...registerCheckpointCommands(stores, commandLine),
+    ...registerCheckpointCommands(stores, ownTerminal),
     registerSeedsCommand(stores, mayStart),
-    ...registerSweepCommands(stores, mayStart, commandLine),
+    ...registerSweepCommands(stores, mayStart, ownTerminal),
     register("runFilter", () => filter.ask()),
     register("runClearFilter", () => filter.clear()),
     register("runSort", () => filter.pickSort()),

@@ -5,6 +5,8 @@ import { UserError } from "../../shared/lib/errors.ts";
 export interface CommandLine {
   readonly node: string;
   readonly cli: string;
+  /** What the Node needs besides the window's own environment. */
+  readonly needs: Readonly<Record<string, string>>;
 }
 
 /** Bytes; the list of papers with what each preset follows is 0.3 MB. */
@@ -20,11 +22,11 @@ interface Ways {
 
 /** What a command prints. @throws UserError with its complaint where it prints nothing and fails */
 export function printed(
-  { node, cli }: CommandLine,
+  { node, cli, needs }: CommandLine,
   words: readonly string[],
   { cwd, timeout, environment }: Ways = {},
 ): Promise<string> {
-  const env = { ...process.env, ...environment };
+  const env = { ...process.env, ...needs, ...environment };
   return new Promise((resolve, reject) => {
     execFile(node, [cli, ...words], { cwd, timeout, env, maxBuffer: most }, (error, text, complaints) => {
       if (error === null || text !== "") return resolve(text);

@@ -31,10 +31,9 @@ export class Cards implements Disposable {
   readonly #disposables: Disposable[] = [];
   readonly #soon = coalesce<undefined>(beat, () => void this.look());
 
-  /** @param commandLine undefined: there is no Node that could run it */
   constructor(
     private readonly stores: Stores,
-    private readonly commandLine: () => CommandLine | undefined,
+    private readonly commandLine: () => CommandLine,
   ) {}
 
   get all(): readonly Card[] {
@@ -114,13 +113,11 @@ export class Cards implements Disposable {
 
   /** Of the launch alone where the folder is too large. */
   async #sumOf(folder: string, { file }: Launch): Promise<FolderSum | undefined> {
-    const commandLine = this.commandLine();
-    if (commandLine === undefined) return undefined;
     for (const word of [".", relative(folder, file)])
       try {
         // It runs nothing of the folder: docs/trust.md.
         const ways = { cwd: folder, timeout: patience };
-        const sum: FolderSum = JSON.parse(await printed(commandLine, ["check", word, "--json"], ways));
+        const sum: FolderSum = JSON.parse(await printed(this.commandLine(), ["check", word, "--json"], ways));
         return sum;
       } catch (error) {
         output().info(`checking ${join(folder, word)}: ${messageOf(error)}`);
