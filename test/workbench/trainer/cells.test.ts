@@ -40,12 +40,19 @@ describe("a notebook of a trainer", () => {
 
   it("is fixed in its cell, and explained there", async () => {
     const { document } = open.cellAt(5);
-    const [problem] = vscode.languages.getDiagnostics(document.uri);
-    const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
-      "vscode.executeCodeActionProvider",
-      document.uri,
-      problem?.range,
-      vscode.CodeActionKind.QuickFix.value,
+    await vscode.window.showNotebookDocument(open, { selections: [new vscode.NotebookRange(5, 6)] });
+    await vscode.commands.executeCommand("notebook.cell.edit");
+    const asked = (): Thenable<vscode.CodeAction[]> =>
+      vscode.commands.executeCommand(
+        "vscode.executeCodeActionProvider",
+        document.uri,
+        vscode.languages.getDiagnostics(document.uri)[0]?.range,
+        vscode.CodeActionKind.QuickFix.value,
+      );
+    // A cell that is not drawn yet has no text that the editor could ask about.
+    const actions = await until<vscode.CodeAction[]>(
+      () => asked().then(undefined, () => undefined),
+      "the quick fixes of a cell that is drawn",
     );
     const fix = actions.find(({ edit }) => edit?.has(document.uri) === true)?.edit;
     assert.ok(fix);
@@ -57,6 +64,9 @@ describe("a notebook of a trainer", () => {
       document.uri,
       new vscode.Position(4, 6),
     );
-    assert.match(JSON.stringify(hovers.flatMap(({ contents }) => contents)), /max_steps/);
+    const texts = hovers.flatMap(({ contents }) =>
+      contents.map((one) => (typeof one === "string" ? one : one.value)),
+    );
+    assert.match(texts.join("\n"), /max_steps/);
   });
 });
