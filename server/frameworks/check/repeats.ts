@@ -1,6 +1,6 @@
 /** Settings that occur twice, and variables that are never set. */
 import type { Setting } from "../document.ts";
-import { lineText } from "../lineText.ts";
+import { lineText } from "../notebook/lineText.ts";
 import type { DocumentModel } from "../model.ts";
 import type { UnsetVariable } from "../document.ts";
 import { duplicateKey, unsetVariable, type KeyDiagnostic } from "./keyRules.ts";
