@@ -31,6 +31,7 @@ export const suites = [
   suite("offers", single),
   suite("menus", single),
   suite("trainer", "test/fixtures/workbench/trainer"),
+  suite("notebook", "test/fixtures/workbench/trainer"),
   suite("project", "test/fixtures/projects/gsm"),
   suite("empty", undefined),
 ];

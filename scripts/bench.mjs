@@ -14,6 +14,7 @@ const long = {
   figure: "it draws what is committed: npm run bench -- figure",
   curriculum: "several hundred runs take hours: npm run bench -- curriculum",
   judge: "it judges checkouts that you name: npm run bench -- judge CHECKOUT…",
+  notebooks: "it checks folders that you name: npm run bench -- notebooks FOLDER…",
   fuzz: "100,000 messages take minutes: npm run bench -- fuzz",
   learning: "ten runs of the example take most of an hour: npm run bench -- learning",
 };

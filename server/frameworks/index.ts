@@ -7,7 +7,7 @@ import type { FrameworkDocument, Framework, Setting } from "./document.ts";
 import { DocumentModel } from "./model.ts";
 import { hasTree } from "./facts.ts";
 import { openrlhfRules } from "./openrlhf/rules/index.ts";
-import { inCells } from "./notebook/diagnostics.ts";
+import { fixesWithin, inCells } from "./notebook/diagnostics.ts";
 import { parseConfig } from "./readers/index.ts";
 import type { ParsedConfig } from "./readers/parsedConfig.ts";
 import { referenced } from "./interpolation.ts";
@@ -91,10 +91,18 @@ const holdsFor = ({ trees }: FrameworkRule, { framework, tree = "" }: FrameworkD
 
 /** In the order of the text; of a notebook at the places of its cells. */
 export function checkFrameworkDocument(document: FrameworkDocument): readonly Diagnostic[] {
+  const found = checkText(document);
+  return isNotebook(document.file) ? found.map((one) => inCells(document.text, one)) : found;
+}
+
+/** The same at the document's own text: of a notebook at the places of its module, with fixes that keep to cells. */
+export function checkText(document: FrameworkDocument): readonly Diagnostic[] {
   const found = [...withoutRelease(document, diagnosticsOf(document), diagnosticsOf)].sort(
     ({ range: { start: a } }, { range: { start: b } }) => a.line - b.line || a.character - b.character,
   );
-  return isNotebook(document.file) ? found.map((one) => inCells(document.text, one)) : found;
+  return isNotebook(document.file)
+    ? found.map((one) => ({ ...one, fixes: fixesWithin(document.text, one) }))
+    : found;
 }
 
 /** By the document's release alone. */

@@ -7,7 +7,7 @@ import { loadConfig, type LoadedConfig } from "../rules/load.ts";
 import type { Known } from "../rules/fixAll.ts";
 import type { SourceNode } from "../config/text/node.ts";
 import { language } from "../../shared/editor/contributions.ts";
-import { isNotebook } from "../lib/notebook/notebook.ts";
+import { isModule, isNotebook } from "../lib/notebook/notebook.ts";
 import { readFrameworkDocument, type FrameworkDocument } from "../frameworks/index.ts";
 import { engineKeys } from "../frameworks/export/engineKeys.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
@@ -103,15 +103,15 @@ export class FrameworkFiles {
     this.read.clear();
   }
 
-  get(open: TextDocument): FrameworkFile | undefined {
+  /** @param open a text, or the module of an open notebook's cells */
+  get(open: Pick<TextDocument, "uri" | "version" | "getText">): FrameworkFile | undefined {
     const { uri, version } = open;
     const known = this.read.get(uri);
     if (known?.version === version) return known.found;
-    const file = pathOf(uri);
-    // Its places are those of cells, and a position here is one of its JSON.
-    const document = isNotebook(file)
-      ? undefined
-      : readFrameworkDocument(file, open.getText(), this.surroundings);
+    const [file, text] = [pathOf(uri), open.getText()];
+    // Of a notebook that is open as JSON the places are those of cells that the editor does not show.
+    const document =
+      isNotebook(file) && !isModule(text) ? undefined : readFrameworkDocument(file, text, this.surroundings);
     const found = document === undefined ? undefined : { uri, version, document };
     this.read.set(uri, { version, found });
     return found;

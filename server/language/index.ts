@@ -1,31 +1,29 @@
 /** The language server: the same code in the daemon's connections and in `gradus lsp --stdio`. */
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import {
-  DiagnosticSeverity,
-  DiagnosticTag,
   TextDocumentSyncKind,
   TextDocuments,
   type Connection,
-  type Diagnostic as LspDiagnostic,
   type InitializeParams,
   type InitializeResult,
+  type PublishDiagnosticsParams,
   type ServerCapabilities,
 } from "vscode-languageserver";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Diagnostic } from "../config/check/diagnostic.ts";
-import { rulePageFile } from "../config/text/rulePages.ts";
-import { checkFrameworkDocument } from "../frameworks/index.ts";
+import { checkText } from "../frameworks/index.ts";
 import { OpenConfigs, FrameworkFiles, isConfig, type OpenConfig, type FrameworkFile } from "./documents.ts";
 import type { JsonObject } from "../../shared/lib/json.ts";
 import { fileReference } from "../config/check/method.ts";
 import { isObject, valueAt } from "../analysis/evidence/json.ts";
-import { evidencePage } from "../analysis/evidence/page.ts";
 import type { Evidence } from "./evidence.ts";
 import type { DocumentDiagnostics, LanguageContext, EditorCapabilities } from "./feature.ts";
 import { evidenceDiagnostics } from "./features/evidence.ts";
 import { features } from "./features/index.ts";
 import { BackgroundFacts } from "./backgroundFacts.ts";
 import { guarded } from "./guard.ts";
+import { Notebooks, notebookSync } from "./notebooks/index.ts";
+import { toLsp } from "./published.ts";
 import { changedSurroundings, surroundingsOf, watchSurroundings } from "./surroundings.ts";
 
 import type { Rescoring } from "./rescoring.ts";
@@ -54,16 +52,9 @@ export function attachLanguage(connection: Connection, options: LanguageOptions 
   return new Language(connection, options);
 }
 
-const severities = {
-  error: DiagnosticSeverity.Error,
-  warning: DiagnosticSeverity.Warning,
-  info: DiagnosticSeverity.Information,
-} as const;
-
-const lspTags = { unnecessary: DiagnosticTag.Unnecessary, deprecated: DiagnosticTag.Deprecated } as const;
-
 class Language implements AttachedLanguage {
   private readonly documents = new TextDocuments(TextDocument);
+  private readonly notebooks = new Notebooks();
   private readonly facts = new BackgroundFacts(
     () => this.revalidate(),
     (error) => this.connection.console.error(`datasets: ${error.stack ?? error.message}`),
@@ -103,6 +94,13 @@ class Language implements AttachedLanguage {
     });
     this.provide();
     this.disposables.push(this.documents.listen(connection));
+    this.disposables.push(
+      ...this.notebooks.listen(connection, {
+        changed: (uri) => this.schedule(uri),
+        saved: () => this.revalidate(),
+        closed: (uri) => this.close(uri),
+      }),
+    );
     const evidence = options.evidence?.onChange?.((file) => this.seen(file));
     if (evidence !== undefined) this.disposables.push(evidence);
     const rescored = options.rescoring?.onChange((file) => this.notify(file));
@@ -113,6 +111,7 @@ class Language implements AttachedLanguage {
     this.configs.stale();
     this.frameworkFiles.stale();
     for (const { uri } of this.documents.all()) this.schedule(uri);
+    for (const uri of this.notebooks.uris) this.schedule(uri);
   }
 
   /** Runs have shown something new about a config: its diagnostics are published again without reading the text again. */
@@ -143,6 +142,7 @@ class Language implements AttachedLanguage {
     return {
       capabilities: {
         textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
+        notebookDocumentSync: notebookSync,
         ...features.reduce<ServerCapabilities>(
           (all, { capabilities }) => ({ ...all, ...capabilities(this.editor) }),
           {},
@@ -169,7 +169,12 @@ class Language implements AttachedLanguage {
       onReady: (listener) => void this.ready.push(listener),
       onEvidence: (listener) => void this.changes.push(listener),
       guarded: (name, fallback, handle) =>
-        guarded(name, fallback, (text) => connection.console.error(text), handle),
+        guarded(
+          name,
+          fallback,
+          (text) => connection.console.error(text),
+          this.notebooks.answering(fallback, handle),
+        ),
     };
     for (const { provide } of features) provide(context);
   }
@@ -180,6 +185,8 @@ class Language implements AttachedLanguage {
   }
 
   private frameworkFile(uri: string): FrameworkFile | undefined {
+    const module = this.notebooks.module(uri);
+    if (module !== undefined) return this.frameworkFiles.get(module);
     const document = this.documents.get(uri);
     return document === undefined || isConfig(document) ? undefined : this.frameworkFiles.get(document);
   }
@@ -205,16 +212,23 @@ class Language implements AttachedLanguage {
       const read = this.config(uri) ?? this.frameworkFile(uri);
       if (read === undefined) return this.clear(uri);
       if (!this.outdated.delete(uri) && this.published.get(uri) === read) return;
-      const own = "loaded" in read ? this.ownDiagnostics(read) : checkFrameworkDocument(read.document);
-      const published = own.map(toLsp);
+      const own = "loaded" in read ? this.ownDiagnostics(read) : checkText(read.document);
+      const { file } = "loaded" in read ? read : read.document;
+      const published = own.map((one) => toLsp(one, { uri, file }));
       this.diagnostics.set(uri, { own, published });
       this.published.set(uri, read);
-      void this.connection.sendDiagnostics({ uri, version: read.version, diagnostics: published });
+      this.send({ uri, version: read.version, diagnostics: published });
       this.options.onDocuments?.(this.open());
       if ("loaded" in read) this.options.rescoring?.update(read, this.editor.trusted);
     } catch (error) {
       this.connection.console.error(`diagnostics: ${error instanceof Error ? error.stack : String(error)}`);
     }
+  }
+
+  /** Of a notebook to its cells. */
+  private send(params: PublishDiagnosticsParams): void {
+    for (const one of this.notebooks.published(params.uri, params.diagnostics) ?? [params])
+      void this.connection.sendDiagnostics(one);
   }
 
   private ownDiagnostics(config: OpenConfig): readonly Diagnostic[] {
@@ -246,7 +260,7 @@ class Language implements AttachedLanguage {
     this.diagnostics.delete(uri);
     this.outdated.delete(uri);
     if (!this.published.delete(uri)) return;
-    void this.connection.sendDiagnostics({ uri, diagnostics: [] });
+    this.send({ uri, diagnostics: [] });
     this.options.onDocuments?.(this.open());
   }
 }
@@ -277,27 +291,5 @@ function editorCapabilities({
     trusted: asked("trusted"),
     client: capabilities,
     folders: uris.filter((uri) => uri.startsWith("file:")).map((uri) => fileURLToPath(uri)),
-  };
-}
-
-function toLsp({ severity, rule, message, range, related, tags }: Diagnostic): LspDiagnostic {
-  const file = rulePageFile(rule);
-  const page = file === undefined ? evidencePage(rule) : pathToFileURL(file).href;
-  return {
-    severity: severities[severity],
-    code: rule,
-    ...(page === undefined ? {} : { codeDescription: { href: page } }),
-    ...(tags === undefined ? {} : { tags: tags.map((tag) => lspTags[tag]) }),
-    source: "gradus",
-    message,
-    range,
-    ...(related === undefined
-      ? {}
-      : {
-          relatedInformation: related.map((other) => ({
-            location: { uri: other.uri ?? pathToFileURL(other.file).href, range: other.range },
-            message: other.message,
-          })),
-        }),
   };
 }

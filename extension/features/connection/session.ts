@@ -1,9 +1,10 @@
 /** One connection to a store's daemon: LSP and `gradus/*` over the same socket. */
-import type { WorkspaceFolder } from "vscode";
+import { workspace, type WorkspaceFolder } from "vscode";
 import {
   CloseAction,
   ErrorAction,
   LanguageClient,
+  type DocumentSelector,
   type LanguageClientOptions,
   type MessageTransports,
   type ServerOptions,
@@ -54,20 +55,37 @@ const stdioArguments = (cli: string): string[] => [cli, "lsp", "--stdio"];
 const answered = [language.id, "yaml", "shellscript", "python"];
 /** Of files, and of what is not saved yet: an extension for git opens every file once more, as it was. */
 const schemesAnswered = ["file", "untitled"];
+/** Of Jupyter's notebooks the cells of Python: they have a scheme of their own, and their notebook's path. */
+const cells = { notebook: "jupyter-notebook", language: "python" };
+
+function answeredIn(folders: readonly WorkspaceFolder[]): DocumentSelector {
+  if (folders.length === 0)
+    return [...schemesAnswered.flatMap((scheme) => answered.map((id) => ({ scheme, language: id }))), cells];
+  return folders.flatMap((folder) => {
+    const pattern = { baseUri: folder.uri.toString(), pattern: "**/*" };
+    return [
+      ...answered.map((id) => ({ scheme: "file", language: id, pattern })),
+      { notebook: { notebookType: cells.notebook, pattern }, language: cells.language },
+    ];
+  });
+}
+
+/** A notebook is sent whole, to the one server that answers for its folder. */
+const notebooksIn = (
+  folders: readonly WorkspaceFolder[],
+): NonNullable<LanguageClientOptions["notebookDocumentOptions"]> => ({
+  filterCells: ({ uri }, all) => {
+    const folder = workspace.getWorkspaceFolder(uri)?.uri.toString();
+    const isOurs = folders.length === 0 || folders.some((one) => one.uri.toString() === folder);
+    return isOurs && schemesAnswered.includes(uri.scheme) ? all : [];
+  },
+});
 
 function clientOptions(folders: readonly WorkspaceFolder[], closed: () => void): LanguageClientOptions {
   const first = folders[0];
   return {
-    documentSelector:
-      folders.length === 0
-        ? schemesAnswered.flatMap((scheme) => answered.map((id) => ({ scheme, language: id })))
-        : folders.flatMap((folder) =>
-            answered.map((id) => ({
-              scheme: "file",
-              language: id,
-              pattern: { baseUri: folder.uri.toString(), pattern: "**/*" },
-            })),
-          ),
+    documentSelector: answeredIn(folders),
+    notebookDocumentOptions: notebooksIn(folders),
     ...(first === undefined ? {} : { workspaceFolder: first }),
     outputChannel: output(),
     ...shownByUs(),

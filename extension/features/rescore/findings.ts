@@ -31,7 +31,7 @@ export class Findings {
     const files = new Map<string, Map<string, RewardFinding>>();
     for (const finding of [...this.#byConfig.values()].flat()) {
       const own = files.get(finding.file) ?? new Map<string, RewardFinding>();
-      own.set(`${finding.line} ${finding.message}`, finding);
+      own.set(`${finding.cell ?? ""} ${finding.line} ${finding.message}`, finding);
       files.set(finding.file, own);
     }
     return new Map([...files].map(([file, own]) => [file, [...own.values()]]));

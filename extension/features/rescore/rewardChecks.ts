@@ -132,15 +132,24 @@ export class RewardChecks implements Disposable {
 
   #publish(): void {
     this.#diagnostics.clear();
-    for (const [file, findings] of this.#findings.byFile) {
-      const uri = Uri.file(file);
-      const open = workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
-      this.#diagnostics.set(
-        uri,
-        findings.map((finding) => diagnostic(finding, open)),
-      );
-    }
+    this.#diagnostics.set(
+      [...this.#findings.byFile].flatMap(([file, findings]) =>
+        findings.map((finding): [Uri, Diagnostic[]] => {
+          const open = openDocument(file, finding.cell);
+          return [open?.uri ?? Uri.file(file), [diagnostic(finding, open)]];
+        }),
+      ),
+    );
   }
+}
+
+/** A file that is open, or the cell of a notebook that is. */
+function openDocument(file: string, cell: number | undefined): TextDocument | undefined {
+  const uri = Uri.file(file).toString();
+  return cell === undefined
+    ? workspace.textDocuments.find((document) => document.uri.toString() === uri)
+    : workspace.notebookDocuments.find((notebook) => notebook.uri.toString() === uri)?.getCells()[cell - 1]
+        ?.document;
 }
 
 function diagnostic(

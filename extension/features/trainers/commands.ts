@@ -1,5 +1,12 @@
 /** What can be done with a file that starts verl, TRL or OpenRLHF: check it, and make a config of it to rehearse. */
-import { commands as editor, window, workspace, type Disposable, type TextDocument } from "vscode";
+import {
+  commands as editor,
+  window,
+  workspace,
+  type Disposable,
+  type NotebookDocument,
+  type TextDocument,
+} from "vscode";
 import { launchIn } from "./cardItems.ts";
 import { language } from "../../../shared/editor/contributions.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
@@ -48,15 +55,23 @@ async function pickLaunch(word: unknown, title: string): Promise<TextDocument | 
 async function validate(): Promise<void> {
   const document = await pickLaunch(undefined, "Validate Trainer Configuration");
   if (document === undefined) return;
-  await window.showTextDocument(document, { preview: true });
+  const notebook = notebookOf(document);
+  if (notebook === undefined) await window.showTextDocument(document, { preview: true });
+  else await window.showNotebookDocument(notebook, { preview: true });
   await editor.executeCommand("workbench.actions.view.problems");
 }
+
+/** Of a cell, which is a document as well. */
+const notebookOf = (document: TextDocument): NotebookDocument | undefined =>
+  workspace.notebookDocuments.find((notebook) =>
+    notebook.getCells().some((cell) => cell.document === document),
+  );
 
 /** Opened, not written: the person decides where it goes. */
 async function convert(word: unknown, commandLine: CommandLine): Promise<void> {
   const document = await pickLaunch(word, "Create Config From Trainer Configuration");
   if (document === undefined) return;
-  if (document.isDirty && !(await document.save()))
+  if (document.isDirty && !(await (notebookOf(document) ?? document).save()))
     throw new UserError("The file could not be saved, so no config was created.");
   const content = await printed(commandLine, ["convert", document.uri.fsPath]);
   await window.showTextDocument(await workspace.openTextDocument({ language: language.id, content }));

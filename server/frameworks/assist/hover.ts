@@ -3,6 +3,7 @@ import type { Hover } from "vscode-languageserver";
 import type { Position, Range } from "../../lib/lines.ts";
 import type { FrameworkDocument, Setting } from "../document.ts";
 import { standIn } from "../check/release.ts";
+import { lineText } from "../notebook/lineText.ts";
 import { geometryText, isBatchKey } from "../geometry.ts";
 import { DocumentModel } from "../model.ts";
 import { scheduleText } from "../facts/scheduleWords.ts";
@@ -50,12 +51,12 @@ function heading(key: string, fact: KeyFact | undefined): string {
 function now({ document }: DocumentModel, { key, value, text, source }: Setting): string {
   if (value === undefined) return "Its value here cannot be known.";
   const plain = JSON.stringify(value);
-  const from = source === undefined ? "" : `, from line ${source.start.line + 1}`;
+  const from = source === undefined ? "" : `, from ${lineText(document, source.start.line)}`;
   const resolved = text.includes("$") && plain !== text ? `Here \`${plain}\`${from}.` : "";
   const last = document.settings.findLast((setting) => setting.key === key);
   return last === undefined || last.value === value
     ? resolved
-    : `${resolved} Line ${last.keyRange.start.line + 1} sets it to \`${last.text}\`.`.trim();
+    : `${resolved} It is set to \`${last.text}\` on ${lineText(document, last.keyRange.start.line)}.`.trim();
 }
 
 function wordText({ key, value }: Setting): string {

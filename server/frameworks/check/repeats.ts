@@ -1,5 +1,6 @@
 /** Settings that occur twice, and variables that are never set. */
 import type { Setting } from "../document.ts";
+import { lineText } from "../notebook/lineText.ts";
 import type { DocumentModel } from "../model.ts";
 import type { UnsetVariable } from "../document.ts";
 import { duplicateKey, unsetVariable, type KeyDiagnostic } from "./keyRules.ts";
@@ -19,14 +20,14 @@ export function repeats({ document }: DocumentModel): KeyDiagnostic[] {
       overrides(setting, winner)
     )
       return [];
-    const line = winner.keyRange.start.line + 1;
+    const line = lineText(document, winner.keyRange.start.line);
     const same =
       JSON.stringify(setting.value) === JSON.stringify(winner.value) && setting.value !== undefined;
     const message = refused
-      ? `\`${setting.key}\` is set again on line ${line}: duplicates are refused.`
+      ? `\`${setting.key}\` is set again on ${line}: duplicates are refused.`
       : same
-        ? `\`${setting.key}\` is set to the same value again on line ${line}.`
-        : `\`${setting.key}\` is set again on line ${line}, to \`${winner.text}\`: this value is never used.`;
+        ? `\`${setting.key}\` is set to the same value again on ${line}.`
+        : `\`${setting.key}\` is set again on ${line}, to \`${winner.text}\`: this value is never used.`;
     return [
       {
         rule: duplicateKey,

@@ -30,18 +30,20 @@ export function inCell(module: string, { start, end }: Range): InCell {
 export const inCells = (module: string, diagnostic: Diagnostic): Diagnostic => ({
   ...diagnostic,
   ...inCell(module, diagnostic.range),
-  fixes: diagnostic.fixes
-    .filter(({ edits }) => edits.every((edit) => isOfOne(module, edit)))
-    .map((fix): Fix => ({
-      ...fix,
-      edits: fix.edits.map((edit) => ({ ...edit, ...inCell(module, edit.range) })),
-    })),
+  fixes: fixesWithin(module, diagnostic).map((fix): Fix => ({
+    ...fix,
+    edits: fix.edits.map((edit) => ({ ...edit, ...inCell(module, edit.range) })),
+  })),
   ...(diagnostic.related && {
     related: diagnostic.related.map((other) =>
       other.file === diagnostic.file ? { ...other, ...inCell(module, other.range) } : other,
     ),
   }),
 });
+
+/** Those that change nothing between cells. */
+export const fixesWithin = (module: string, { fixes }: Pick<Diagnostic, "fixes">): readonly Fix[] =>
+  fixes.filter(({ edits }) => edits.every((edit) => isOfOne(module, edit)));
 
 /** An edit may take a cell's last line, and nothing of the cell below. */
 function isOfOne(module: string, { range: { start, end } }: TextEdit): boolean {

@@ -26,9 +26,10 @@ const mark = /^# %% cell (\d+)$/;
  * @throws UserError where it is no notebook
  */
 export const pythonText = (file: string, text: string): string =>
-  !isNotebook(file) || text.trim() === "" || mark.test(text.split("\n", 1)[0] ?? "")
-    ? text
-    : readNotebook(file, text);
+  !isNotebook(file) || text.trim() === "" || isModule(text) ? text : readNotebook(file, text);
+
+/** Whether a text is a notebook's cells already, and not its file. */
+export const isModule = (text: string): boolean => mark.test(text.split("\n", 1)[0] ?? "");
 
 /** The same of a file. @throws also where it cannot be read */
 export const readPython = (file: string): string => pythonText(file, readText(file, longestSource(file)));
@@ -39,7 +40,12 @@ export function readNotebook(file: string, text: string): string {
   const cells = isObject(notebook) ? notebook["cells"] : undefined;
   if (!isObject(notebook) || !Array.isArray(cells)) throw refused(file, notebook);
   if (!isOfPython(notebook["metadata"])) return "";
-  const lines = cells.filter(isObject).flatMap((cell, at) => linesOf(cell, at + 1));
+  return moduleOf(cells.filter(isObject).map(codeOf));
+}
+
+/** @param cells the text of each; undefined: it is no Python */
+export function moduleOf(cells: readonly (string | undefined)[]): string {
+  const lines = cells.flatMap((text, at) => linesOf(text ?? "", at + 1));
   return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
 }
 
@@ -89,11 +95,13 @@ function isOfPython(metadata: Json | undefined): boolean {
 const lineBreak = /\r\n|\r|\n/;
 
 /** `source` is one text, or a list of lines. */
-function linesOf(cell: JsonObject, number: number): string[] {
-  if (cell["cell_type"] !== "code") return [];
-  const { source } = cell;
+function codeOf({ cell_type: type, source }: JsonObject): string | undefined {
   const text = Array.isArray(source) ? source.filter((line) => typeof line === "string").join("") : source;
-  if (typeof text !== "string" || text.trim() === "") return [];
+  return type === "code" && typeof text === "string" ? text : undefined;
+}
+
+function linesOf(text: string, number: number): string[] {
+  if (text.trim() === "") return [];
   // A line that looks like ours would move the places below it.
   const own = pythonLines(text.split(lineBreak)).map((line) => (mark.test(line) ? `${line} ` : line));
   return [markOf(number), ...own];
@@ -144,4 +152,11 @@ export function cellLine(module: string, line: number): CellLine | undefined {
   return start === undefined || cell === undefined
     ? undefined
     : { cell, line: Math.max(0, line - start - 1) };
+}
+
+/** The line of the module at which a cell's text begins; undefined: the cell is no part of it. */
+export function firstLine(module: string, cell: number): number | undefined {
+  const { starts, numbers } = cellsOf(module);
+  const start = starts[numbers.indexOf(cell)];
+  return start === undefined ? undefined : start + 1;
 }

@@ -8,6 +8,7 @@ import { checkGold, type GoldReport } from "../../../../server/analysis/rewardCh
 import { bestText, formatMessage } from "../../../../server/analysis/rewardChecks/sentences.ts";
 import { shownFormat, written } from "../../../../server/analysis/rewardChecks/format/shownFormat.ts";
 import { loadConfig } from "../../../../server/rules/load.ts";
+import { notebook } from "../../../support/notebooks.ts";
 import { temporary } from "../../support.ts";
 
 const filled = (prompt: string): string | undefined => {
@@ -140,6 +141,21 @@ describe("a term and the format", () => {
       `${shows} earns 0 of 0.5: "." does not match a newline (re.DOTALL); it asks for a newline after the end of the format, where completions stop`,
     ]);
     assert.equal(report.format[0]?.place?.line, 1);
+  });
+
+  it("names it at its cell, where the function is a notebook's", async () => {
+    const report = await reportOf(
+      tags,
+      "./score.ipynb:score",
+      notebook([
+        "#md # Rewards",
+        "!pip install trl\nimport re",
+        'SHAPE = re.compile(r"^<reasoning>.*</reasoning>\\s*<answer>.*</answer>$")\ndef score(completions, **kwargs):\n    return [0.5 if SHAPE.match(one) else 0.0 for one in completions]',
+      ]),
+    );
+    assert.deepEqual(said(report), [`${shows} earns 0 of 0.5: "." does not match a newline (re.DOTALL)`]);
+    const { cell, line } = report.format[0]?.place ?? {};
+    assert.deepEqual([cell, line], [3, 0]);
   });
 
   it("says which form it pays instead", async () => {

@@ -1,0 +1,72 @@
+import * as assert from "node:assert/strict";
+import * as vscode from "vscode";
+import { notebook, tutorial } from "../../support/notebooks.ts";
+import { activated, config, until } from "../support.ts";
+
+describe("a notebook of a trainer", () => {
+  let uri: vscode.Uri;
+  let open: vscode.NotebookDocument;
+  before(async () => {
+    uri = vscode.Uri.joinPath(await config("grpo.yaml"), "..", "train.ipynb");
+    const text = notebook(tutorial("    max_step=100,\n    learning_rate=5e-6,"));
+    await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));
+    open = await vscode.workspace.openNotebookDocument(uri);
+    await vscode.window.showNotebookDocument(open);
+    await activated();
+  });
+  after(async () => {
+    await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
+    await vscode.workspace.fs.delete(uri);
+  });
+
+  const problems = (cell: number): string[] =>
+    vscode.languages
+      .getDiagnostics(open.cellAt(cell).document.uri)
+      .map(({ range, message }) => `${range.start.line + 1} ${/`\w+`/.exec(message)?.[0] ?? message}`);
+  const shown = (cell: number, expected: readonly string[]): Promise<unknown> =>
+    until(
+      () => JSON.stringify(problems(cell)) === JSON.stringify(expected),
+      `${expected.join(", ")} in cell ${cell}`,
+    );
+
+  it("has its problems at its cells, also once one is added above", async () => {
+    await shown(4, ["5 `max_step`"]);
+    const edit = new vscode.WorkspaceEdit();
+    const added = new vscode.NotebookCellData(vscode.NotebookCellKind.Code, "import json", "python");
+    edit.set(uri, [vscode.NotebookEdit.insertCells(1, [added])]);
+    await vscode.workspace.applyEdit(edit);
+    await shown(5, ["5 `max_step`"]);
+  });
+
+  it("is fixed in its cell, and explained there", async () => {
+    const { document } = open.cellAt(5);
+    await vscode.window.showNotebookDocument(open, { selections: [new vscode.NotebookRange(5, 6)] });
+    await vscode.commands.executeCommand("notebook.cell.edit");
+    const asked = (): Thenable<vscode.CodeAction[]> =>
+      vscode.commands.executeCommand(
+        "vscode.executeCodeActionProvider",
+        document.uri,
+        vscode.languages.getDiagnostics(document.uri)[0]?.range,
+        vscode.CodeActionKind.QuickFix.value,
+      );
+    // A cell that is not drawn yet has no text that the editor could ask about.
+    const actions = await until<vscode.CodeAction[]>(
+      () => asked().then(undefined, () => undefined),
+      "the quick fixes of a cell that is drawn",
+    );
+    const fix = actions.find(({ edit }) => edit?.has(document.uri) === true)?.edit;
+    assert.ok(fix);
+    await vscode.workspace.applyEdit(fix);
+    assert.match(document.getText(), /max_steps=100/);
+    await shown(5, []);
+    const hovers = await vscode.commands.executeCommand<vscode.Hover[]>(
+      "vscode.executeHoverProvider",
+      document.uri,
+      new vscode.Position(4, 6),
+    );
+    const texts = hovers.flatMap(({ contents }) =>
+      contents.map((one) => (typeof one === "string" ? one : one.value)),
+    );
+    assert.match(texts.join("\n"), /max_steps/);
+  });
+});
