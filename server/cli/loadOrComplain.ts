@@ -9,28 +9,23 @@ import { complain, exit } from "./command.ts";
 import { complainAbout, formatted, pathText } from "./text/diagnostics.ts";
 
 /**
- * The config of a file, of another trainer's as well, for uses that open no models. With errors, they are printed on
- * stderr, the exit code is set, and there is none. `recorded`: see LoadOptions.
- * @param draws tasks are drawn of it, so their data must be there
+ * The config of a file, of another trainer's as well, for uses that open no models. With errors in what the use reads, they
+ * are printed on stderr, the exit code is set, and there is none.
+ * @param forConverted what counts for a file of another trainer alone
  */
-export function loadOrComplain(
+export const loadOrComplain = (
   file: string,
-  set: readonly string[],
-  recorded = false,
-  draws = false,
-): RunConfig | undefined {
-  return loadedOrComplain(file, { set, recorded, engineKeys }, draws)?.config;
-}
+  options: Omit<LoadOptions, "engineKeys">,
+  forConverted: Pick<LoadOptions, "needs"> = {},
+): RunConfig | undefined => loadedOrComplain(file, options, forConverted)?.config;
 
 /** As `loadOrComplain`, with what the file was converted to. */
 export function loadedOrComplain(
   file: string,
-  options: LoadOptions,
-  draws: boolean,
+  options: Omit<LoadOptions, "engineKeys">,
+  forConverted: Pick<LoadOptions, "needs"> = {},
 ): { readonly config: RunConfig; readonly converted: Converted | undefined } | undefined {
-  const { config, diagnostics, converted } = loadFile(file, options, {
-    absent: draws ? ["model"] : ["data", "model"],
-  });
+  const { config, diagnostics, converted } = loadFile(file, { ...options, engineKeys }, forConverted);
   sayConverted(file, converted);
   complainAbout(diagnostics, config === undefined ? "info" : "error");
   if (config === undefined) process.exitCode = exit.failed;

@@ -4,6 +4,7 @@ import { AnswerScorer } from "../../analysis/rewardChecks/answers.ts";
 import { checkReward } from "../../analysis/rewardChecks/check.ts";
 import { ownFile } from "../../analysis/rewardChecks/ownFiles.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { needs } from "../../config/needs.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { whyUntried } from "../../frameworks/asConfig/untried.ts";
 import { engineKeys } from "../../frameworks/export/engineKeys.ts";
@@ -17,8 +18,7 @@ interface Tried {
 
 /** The config of a file whose reward is a function of the folder's; a note where it cannot be tried; else undefined. */
 function ownReward(file: string, signal?: AbortSignal) {
-  const options = { asksReward: true, engineKeys };
-  const loaded = loadFile(file, options, { absent: ["model"] });
+  const loaded = loadFile(file, { needs: needs.tried, engineKeys });
   const { config, converted, diagnostics } = loaded;
   if (config === undefined) {
     const wrong = diagnostics.find(({ severity }) => severity === "error");

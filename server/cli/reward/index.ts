@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { needs } from "../../config/needs.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { Command as Program } from "commander";
 import { whole } from "../options.ts";
@@ -9,7 +10,6 @@ import { complain, exit, print, printJson, type Command } from "../command.ts";
 import { collect, pathText } from "../text/diagnostics.ts";
 import { ChangedRollouts, rolloutLines, summaryLines } from "./rescoredText.ts";
 import { whyUntried } from "../../frameworks/asConfig/untried.ts";
-import { engineKeys } from "../../frameworks/export/engineKeys.ts";
 import { loadedOrComplain } from "../loadOrComplain.ts";
 import { checked, type CheckOptions } from "./checks.ts";
 import { candidateSetting, nameOf } from "./candidates.ts";
@@ -79,7 +79,7 @@ async function run(file: string, options: Options, program: Program): Promise<vo
   if (options.endpoint !== undefined && options.attack !== true)
     program.error("error: --endpoint needs --attack", { exitCode: exit.usage });
   const set = [...options.set, ...candidate.map((reward) => candidateSetting(reward, process.cwd()))];
-  const loaded = loadedOrComplain(file, { set, asksReward: true, engineKeys }, draws);
+  const loaded = loadedOrComplain(file, { set, needs: draws ? needs.tried : needs.scored });
   if (loaded === undefined) return;
   const { config, converted } = loaded;
   if (options.serve === true) {

@@ -10,6 +10,7 @@ import type {
 } from "../../../shared/protocol/protocol.ts";
 import type { Expectation } from "../../../shared/rollouts/expectation.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import { needs } from "../../config/needs.ts";
 import { askJudge } from "../../analysis/judge/ask.ts";
 import { judgeReport } from "../../analysis/judge/report.ts";
 import { AnswerScorer } from "../../analysis/rewardChecks/answers.ts";
@@ -35,7 +36,7 @@ import { testCurricula } from "./curriculumTests.ts";
 import type { Attacked, FromThread, RewardTask } from "./wire.ts";
 
 function loaded({ file, text }: RewardTask): LoadedFile & { readonly config: RunConfig } {
-  const found = loadFile(file, { text, asksReward: true }, { absent: ["model"] });
+  const found = loadFile(file, { text, needs: needs.tried });
   const { config, diagnostics } = found;
   if (config !== undefined) return { ...found, config };
   const wrong = diagnostics.find(({ severity }) => severity === "error");
