@@ -2,11 +2,11 @@ import { resolve } from "node:path";
 import { plural } from "../../shared/lib/format.ts";
 import type { LoadOptions } from "../rules/load.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
-import { loadFile } from "../frameworks/asConfig/load.ts";
+import { loadFile, type LoadedFile } from "../frameworks/asConfig/load.ts";
 import { engineKeys } from "../frameworks/export/engineKeys.ts";
 import type { Converted } from "../frameworks/convert/index.ts";
 import { complain, exit } from "./command.ts";
-import { complainAbout, formatted, pathText } from "./text/diagnostics.ts";
+import { complainAbout, pathText } from "./text/diagnostics.ts";
 
 /**
  * The config of a file, of another trainer's as well, for uses that open no models. With errors in what the use reads, they
@@ -24,15 +24,18 @@ export function loadedOrComplain(
   file: string,
   options: Omit<LoadOptions, "engineKeys">,
   forConverted: Pick<LoadOptions, "needs"> = {},
-): { readonly config: RunConfig; readonly converted: Converted | undefined } | undefined {
+):
+  | {
+      readonly config: RunConfig;
+      readonly converted: Converted | undefined;
+      readonly diagnostics: LoadedFile["diagnostics"];
+    }
+  | undefined {
   const { config, diagnostics, converted } = loadFile(file, { ...options, engineKeys }, forConverted);
   sayConverted(file, converted);
   complainAbout(diagnostics, config === undefined ? "info" : "error");
   if (config === undefined) process.exitCode = exit.failed;
-  else if (converted !== undefined)
-    for (const missing of diagnostics.filter(({ rule }) => rule === "dataset-file"))
-      complain(formatted(missing));
-  return config === undefined ? undefined : { config, converted };
+  return config === undefined ? undefined : { config, converted, diagnostics };
 }
 
 /** What a converted file loses in a line, and what something else stands in for. */

@@ -37,7 +37,7 @@ function filesOf(word: string): string[] {
 async function runFile(file: string, named: string | undefined): Promise<RewardTestResult[] | undefined> {
   const tests = await readRewardTests(file);
   const config =
-    named === undefined ? testedConfig(file, tests) : loadOrComplain(named, { needs: needs.scored });
+    named === undefined ? testedConfig(file, tests) : loadOrComplain(named, { needs: needs.served });
   if (config === undefined) return undefined;
   const scorer = new AnswerScorer(config);
   try {

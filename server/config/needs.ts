@@ -13,6 +13,8 @@ export type Part =
   /** Files of tasks: whether they are there, and what their rows hold. */
   | "data"
   | "reward"
+  /** Files of one's own that score: a use finds out which of them it can load. */
+  | "functions"
   /** Lengths and prompts of rollouts that methods are made with. */
   | "limits"
   /** From rewards to the loss. */
@@ -46,6 +48,9 @@ const byKey: readonly (readonly [RegExp, Part])[] = [
 const byRule: Readonly<Record<string, (key: string) => Part | undefined>> = {
   "dataset-file": () => "data",
   "dataset-field": () => "data",
+  "python-reward": () => "functions",
+  "reward-arguments": () => "functions",
+  "reward-file": () => "functions",
   "model-file": () => "modelFiles",
   "model-content": () => "modelFiles",
   "model-registry": (key) => (key.endsWith(".base") ? "modelFiles" : "models"),
@@ -68,7 +73,7 @@ function partOfRule(rule: string, key: string): Part | undefined {
 const scored = ["reward", "tasks", "limits", "course"] as const satisfies readonly Part[];
 const all: readonly Part[] = [
   ...scored,
-  ...(["draws", "data", "algorithm", "optimizer", "rollout", "curriculum"] as const),
+  ...(["draws", "data", "functions", "algorithm", "optimizer", "rollout", "curriculum"] as const),
   ...(["models", "modelFiles", "run"] as const),
 ];
 const allBut = (...left: readonly Part[]): readonly Part[] => all.filter((part) => !left.includes(part));
@@ -78,6 +83,8 @@ export const needs = {
   whole: all,
   /** What the reward gives rollouts that are there. */
   scored,
+  /** The same by every function that it names. */
+  served: [...scored, "functions"],
   /** What it gives answers to tasks, as far as their data are there. */
   tried: [...scored, "draws"],
   /** What the algorithm makes of recorded rollouts. */
@@ -103,12 +110,11 @@ export class Unread {
 
   /** Whether what is wrong is in a part that is read. What is no part's alone everyone reads. */
   concerns({ rule, key }: Pick<Diagnostic, "rule" | "key">, needed: readonly Part[]): boolean {
-    if (this.keys.includes(key)) return reads(needed, partOfValue(key));
+    const [top = ""] = key.split(".");
     // A key that nothing reads matters for the one that it means, and to a run, which is made as it is written.
-    const isNobodys = rule === "unknown-name" && !Object.hasOwn(grammar.fields, key.split(".")[0] ?? "");
-    return isNobodys
-      ? reads(needed, "run") || this.meant.some((meant) => reads(needed, partOfValue(meant)))
-      : reads(needed, partOfRule(rule, key));
+    if (top !== "" && !Object.hasOwn(grammar.fields, top))
+      return reads(needed, "run") || this.meant.some((meant) => reads(needed, partOfValue(meant)));
+    return reads(needed, this.keys.includes(key) ? partOfValue(key) : partOfRule(rule, key));
   }
 
   /** Whether something stands in for a value of a part that is read. */

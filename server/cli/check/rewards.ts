@@ -8,6 +8,7 @@ import { needs } from "../../config/needs.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { whyUntried } from "../../frameworks/asConfig/untried.ts";
 import { engineKeys } from "../../frameworks/export/engineKeys.ts";
+import { recordedNear } from "../../store/recordedNear.ts";
 import { pathText } from "../text/diagnostics.ts";
 import type { Finding } from "./finding.ts";
 
@@ -60,7 +61,11 @@ export async function tryReward(file: string, signal: AbortSignal): Promise<Trie
     const close = (): void => void scorer.close();
     signal.addEventListener("abort", close, { once: true });
     try {
-      for await (const found of checkReward(config, loaded, scorer, { unsaved: {}, rollouts: [] }))
+      for await (const found of checkReward(config, loaded, scorer, {
+        unsaved: {},
+        rollouts: [],
+        near: () => recordedNear(config),
+      }))
         if (found.kind === "note") note(found.note);
         else
           findings.push(

@@ -31,6 +31,7 @@ import { loadFile, type LoadedFile } from "../../frameworks/asConfig/load.ts";
 import { withhold } from "../../lib/own/withheld.ts";
 import { testedConfig } from "../../frameworks/asConfig/testedConfig.ts";
 import { whyUntried } from "../../frameworks/asConfig/untried.ts";
+import { recordedNear } from "../../store/recordedNear.ts";
 import { threadError } from "../threadError.ts";
 import { testCurricula } from "./curriculumTests.ts";
 import type { Attacked, FromThread, RewardTask } from "./wire.ts";
@@ -155,7 +156,11 @@ async function answer(
     if (want.kind === "attack")
       post({ kind: "attacked", attacked: await attacked(config, scorer, want.seconds) });
     else
-      for await (const checked of checkReward(config, found, scorer, { unsaved, rollouts: want.rollouts }))
+      for await (const checked of checkReward(config, found, scorer, {
+        unsaved,
+        rollouts: want.rollouts,
+        near: () => recordedNear(config),
+      }))
         post(checked);
   } finally {
     await scorer.close();

@@ -16,7 +16,7 @@ export function testedConfig(file: string, tests: readonly RewardTest[]): RunCon
     const names = readdirSync(folder).sort();
     const others = names.filter((name) => converts(join(folder, name)));
     for (const name of [...names.filter(isConfigName), ...others]) {
-      const { config } = loadFile(join(folder, name), { needs: needs.scored });
+      const { config } = loadFile(join(folder, name), { needs: needs.served });
       if (config !== undefined && hasTerms(config.top, tests)) return config;
     }
     const above = dirname(folder);
