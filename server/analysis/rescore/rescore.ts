@@ -208,6 +208,11 @@ export class Rescoring {
     }
   }
 
+  /** Some term's function could not be loaded. */
+  get lacks(): boolean {
+    return [...this.scorers].some(([body, own]) => own.size < body.reward.terms.length);
+  }
+
   /** Terms that keep their recorded values, and why. */
   get notes(): readonly string[] {
     return [...this.found];

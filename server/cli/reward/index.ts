@@ -49,6 +49,7 @@ async function rescored(config: RunConfig, rollouts: string, options: Options): 
     const { summary } = rescoring;
     say(summary);
     for (const note of rescoring.notes) complain(note);
+    if (rescoring.lacks) process.exitCode = exit.failed;
     const { successes, rewards } = summary.preference;
     if (tried.size > 0 && rewards.length === 0)
       complain(
