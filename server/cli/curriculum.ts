@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
+import { needs } from "../config/needs.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { ReplayFaults } from "../analysis/history/faults.ts";
@@ -64,7 +65,7 @@ async function simulated(config: RunConfig, options: Options): Promise<void> {
 
 async function run(file: string, options: Options): Promise<void> {
   const { history, simulate, set, json } = options;
-  const config = loadOrComplain(file, set, true);
+  const config = loadOrComplain(file, { set, recorded: true }, { needs: needs.written });
   if (config === undefined) return;
   if (history !== undefined)
     return options.whatIf === true

@@ -1,5 +1,6 @@
 /** `gradus test` of `*.curriculum.test.yaml`: what a config's curriculum does with simulated learners. */
 import { resolve } from "node:path";
+import { needs } from "../config/needs.ts";
 import { UserError, readFailure } from "../../shared/lib/errors.ts";
 import { visibleText } from "../../shared/lib/visibleText.ts";
 import { readCurriculumTests, type CurriculumTests } from "../analysis/curriculumTests/read.ts";
@@ -69,7 +70,8 @@ export async function checkCurricula(
   const counts = { passed: 0, failed: 0, refused: 0 };
   for (const file of files) {
     const tests = read(file);
-    const config = tests && loadOrComplain(named ?? pathText(tests.config), [], true);
+    const config =
+      tests && loadOrComplain(named ?? pathText(tests.config), { recorded: true }, { needs: needs.written });
     if (tests === undefined || config === undefined) {
       counts.refused += 1;
       continue;

@@ -1,3 +1,4 @@
+import { needs } from "../config/needs.ts";
 import { Explanation, type Explained, type ExplainedRollout } from "../analysis/explain/explain.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { parseWhich, why } from "../analysis/explain/why.ts";
@@ -75,7 +76,7 @@ function printWhy(config: RunConfig, rows: readonly RecordedRow[], wanted: strin
 }
 
 async function run(file: string, { rollouts, set, json, why: wanted, ...part }: Options): Promise<void> {
-  const config = loadOrComplain(file, set, true);
+  const config = loadOrComplain(file, { set, recorded: true, needs: needs.explained });
   if (config === undefined) return;
   if (wanted !== undefined) {
     const { step = part.step } = parseWhich(wanted);

@@ -1,3 +1,4 @@
+import { needs } from "../config/needs.ts";
 import { copiedWord } from "../../shared/lib/copiedWord.ts";
 import { readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
@@ -45,7 +46,11 @@ export const command: Command = {
 };
 
 async function run(file: string, { to, out, set, python, launch, json }: Options): Promise<void> {
-  const config = loadOrComplain(file, [...set, ...(to === undefined ? [] : as(to))], false, true);
+  const config = loadOrComplain(
+    file,
+    { set: [...set, ...(to === undefined ? [] : as(to))] },
+    { needs: needs.drawn },
+  );
   if (config === undefined) {
     process.exitCode = exit.failed;
     return;

@@ -2,42 +2,40 @@ import { resolve } from "node:path";
 import { plural } from "../../shared/lib/format.ts";
 import type { LoadOptions } from "../rules/load.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
-import { loadFile } from "../frameworks/asConfig/load.ts";
+import { loadFile, type LoadedFile } from "../frameworks/asConfig/load.ts";
 import { engineKeys } from "../frameworks/export/engineKeys.ts";
 import type { Converted } from "../frameworks/convert/index.ts";
 import { complain, exit } from "./command.ts";
-import { complainAbout, formatted, pathText } from "./text/diagnostics.ts";
+import { complainAbout, pathText } from "./text/diagnostics.ts";
 
 /**
- * The config of a file, of another trainer's as well, for uses that open no models. With errors, they are printed on
- * stderr, the exit code is set, and there is none. `recorded`: see LoadOptions.
- * @param draws tasks are drawn of it, so their data must be there
+ * The config of a file, of another trainer's as well, for uses that open no models. With errors in what the use reads, they
+ * are printed on stderr, the exit code is set, and there is none.
+ * @param forConverted what counts for a file of another trainer alone
  */
-export function loadOrComplain(
+export const loadOrComplain = (
   file: string,
-  set: readonly string[],
-  recorded = false,
-  draws = false,
-): RunConfig | undefined {
-  return loadedOrComplain(file, { set, recorded, engineKeys }, draws)?.config;
-}
+  options: Omit<LoadOptions, "engineKeys">,
+  forConverted: Pick<LoadOptions, "needs"> = {},
+): RunConfig | undefined => loadedOrComplain(file, options, forConverted)?.config;
 
 /** As `loadOrComplain`, with what the file was converted to. */
 export function loadedOrComplain(
   file: string,
-  options: LoadOptions,
-  draws: boolean,
-): { readonly config: RunConfig; readonly converted: Converted | undefined } | undefined {
-  const { config, diagnostics, converted } = loadFile(file, options, {
-    absent: draws ? ["model"] : ["data", "model"],
-  });
+  options: Omit<LoadOptions, "engineKeys">,
+  forConverted: Pick<LoadOptions, "needs"> = {},
+):
+  | {
+      readonly config: RunConfig;
+      readonly converted: Converted | undefined;
+      readonly diagnostics: LoadedFile["diagnostics"];
+    }
+  | undefined {
+  const { config, diagnostics, converted } = loadFile(file, { ...options, engineKeys }, forConverted);
   sayConverted(file, converted);
   complainAbout(diagnostics, config === undefined ? "info" : "error");
   if (config === undefined) process.exitCode = exit.failed;
-  else if (converted !== undefined)
-    for (const missing of diagnostics.filter(({ rule }) => rule === "dataset-file"))
-      complain(formatted(missing));
-  return config === undefined ? undefined : { config, converted };
+  return config === undefined ? undefined : { config, converted, diagnostics };
 }
 
 /** What a converted file loses in a line, and what something else stands in for. */

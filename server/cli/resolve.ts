@@ -1,3 +1,4 @@
+import { needs } from "../config/needs.ts";
 import { basename } from "node:path";
 import { Document, isMap, isScalar, isSeq, type Node } from "yaml";
 import { loadFile } from "../frameworks/asConfig/load.ts";
@@ -30,7 +31,7 @@ export const command: Command = {
           ...(seed === undefined ? {} : { seed }),
         };
         const { tree, origins, diagnostics, converted } = loadFile(file, options, {
-          absent: ["data", "model"],
+          needs: needs.written,
         });
         sayConverted(file, converted);
         if (complainAbout(diagnostics)) {

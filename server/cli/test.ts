@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { needs } from "../config/needs.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import { visibleText } from "../../shared/lib/visibleText.ts";
 import { testEnding } from "../../shared/rollouts/expectation.ts";
@@ -35,7 +36,8 @@ function filesOf(word: string): string[] {
 
 async function runFile(file: string, named: string | undefined): Promise<RewardTestResult[] | undefined> {
   const tests = await readRewardTests(file);
-  const config = named === undefined ? testedConfig(file, tests) : loadOrComplain(named, []);
+  const config =
+    named === undefined ? testedConfig(file, tests) : loadOrComplain(named, { needs: needs.served });
   if (config === undefined) return undefined;
   const scorer = new AnswerScorer(config);
   try {

@@ -13,6 +13,7 @@ import { Extender } from "../config/extend.ts";
 import { configKind, type ConfigKind } from "../config/configKind.ts";
 import { grammar } from "../config/grammar/grammar.ts";
 import { merge, type MergeProblem } from "../config/merge.ts";
+import { needs, Unread, type Part } from "../config/needs.ts";
 import { mapNode, startOfFile, type MapNode, type Origin, type SourceNode } from "../config/text/node.ts";
 import type { KeysOfEngine } from "../core/config/engineKeys.ts";
 import type { ModelFacts } from "../core/config/modelFacts.ts";
@@ -39,10 +40,8 @@ export interface LoadOptions {
   readonly folder?: string;
   /** The config is only applied to recorded rollouts: it need have no task, no reward, and nothing to train. */
   readonly recorded?: boolean;
-  /** What this use does without: that it is not there is a warning. */
-  readonly absent?: ConfigModel["absent"];
-  /** The reward is only asked what it gives: what is wrong with the blocks that train is a warning. */
-  readonly asksReward?: boolean;
+  /** What this use reads (`needs.ts`): what is wrong with the rest is a warning. Default: everything. */
+  readonly needs?: readonly Part[];
   /** Looks at the models that the config names; without it they need only be there. */
   readonly models?: ModelFacts;
   /** The settings of other trainers; without it `engine.args` are not looked at. */
@@ -67,6 +66,8 @@ export interface LoadedConfig {
    * does, or too little could be read.
    */
   readonly ask: <Value>(compute: (config: RunConfig) => Value) => Value | undefined;
+  /** Whether what is wrong with it leaves alone all that a use reads. */
+  readonly serves: (needed: readonly Part[]) => boolean;
   /** Whether every value could be read; else the rules were asked about what does not rest on those that could not. */
   readonly readable: boolean;
   /** The resolved tree as plain data; holds what could be read when there are errors. */
@@ -94,6 +95,10 @@ class Loader {
   private readonly collector: Collector;
   private readonly extender: Extender;
   private readable = false;
+  /** Keys of the values that cannot be read. */
+  private unreadable: readonly string[] = [];
+  private unread = new Unread([], [], []);
+  private serves: LoadedConfig["serves"] = () => false;
   private ask: LoadedConfig["ask"] = () => undefined;
   private readonly text: string;
   private madeEdits: SourceEdits | undefined;
@@ -124,6 +129,8 @@ class Loader {
     const { report, blocked: orphaned } = this.collector;
     const found = examine(root, this.file, report, (problem) => this.mergeProblem(problem));
     this.readable = !this.collector.blocked;
+    this.unreadable = [...this.collector.keys];
+    this.unread = new Unread(this.unreadable, this.collector.meant, []);
     const config = this.checked(root, found, orphaned);
     return this.result(found.top.node, found.top.json, () => originsOf(found), config);
   }
@@ -153,15 +160,27 @@ class Loader {
     const { config, views } = assemble(this.file, found);
     this.ask = (compute) => compute(config);
     checkRules(this.model(found, config, views, this.collector.report), this.options.recorded === true);
-    return this.diagnostics.some(({ severity }) => severity === "error") ? undefined : config;
+    this.serves = (needed) => !this.failsFor(needed);
+    return this.serves(this.needed) ? config : undefined;
   }
 
-  /** Those of blocks that this use does not read are warnings. */
+  private get needed(): readonly Part[] {
+    return this.options.needs ?? needs.whole;
+  }
+
+  /** Those of parts that this use does not read are warnings. */
   private get diagnostics(): readonly Diagnostic[] {
     const { diagnostics } = this.collector;
-    if (this.options.asksReward !== true || !this.readable) return diagnostics;
+    const { needs: needed } = this.options;
+    if (needed === undefined) return diagnostics;
     return diagnostics.map((one) =>
-      one.severity === "error" && training.test(one.key) ? { ...one, severity: "warning" } : one,
+      one.severity === "error" && !this.unread.concerns(one, needed) ? { ...one, severity: "warning" } : one,
+    );
+  }
+
+  private failsFor(needed: readonly Part[]): boolean {
+    return this.collector.diagnostics.some(
+      (one) => one.severity === "error" && this.unread.concerns(one, needed),
     );
   }
 
@@ -178,8 +197,11 @@ class Loader {
     return salvaged === undefined || found === undefined ? undefined : { found, aside: salvaged.aside };
   }
 
-  /** Runs the rules when something cannot be read: a diagnostic that depends on it is dropped. */
-  private lookPast(found: Examined, aside: readonly string[]): undefined {
+  /**
+   * Runs the rules when something cannot be read: a diagnostic that depends on it is dropped. The config is there for a
+   * use that reads nothing of what was put aside.
+   */
+  private lookPast(found: Examined, aside: readonly string[]): RunConfig | undefined {
     const watch = new Watch(aside);
     const { config, views } = assemble(this.file, found);
     const stages = views.map((view) => ({ ...view, config: watchedStage(view.config, watch) }));
@@ -194,7 +216,9 @@ class Loader {
       const value = compute(seen);
       return watch.touched ? undefined : value;
     };
-    return undefined;
+    this.unread = new Unread(this.unreadable, this.collector.meant, aside);
+    this.serves = (needed) => !this.failsFor(needed) && !this.unread.replaces(needed);
+    return this.serves(this.needed) ? config : undefined;
   }
 
   private model(
@@ -206,9 +230,9 @@ class Loader {
     const capped = this.options.steps !== undefined;
     const { edits, file } = this;
     const { inherited, mixed } = this.extender;
-    const { models: facts, engineKeys, absent, trials } = this.options;
+    const { models: facts, engineKeys, trials } = this.options;
     const withSet = trials === "none" ? undefined : (set: readonly string[]) => this.withSet(set);
-    const known = { facts, engineKeys, absent, withSet, thorough: trials === "combinations" };
+    const known = { facts, engineKeys, withSet, thorough: trials === "combinations" };
     return { config, root: top.node, inherited, mixed, stages, file, capped, ...known, report, edits };
   }
 
@@ -300,6 +324,7 @@ class Loader {
       config,
       diagnostics,
       ask: this.ask,
+      serves: this.serves,
       readable: this.readable,
       tree,
       get origins() {
@@ -311,9 +336,6 @@ class Loader {
     };
   }
 }
-
-/** Blocks that only an update reads, of the config or of a stage. */
-const training = /^(?:stages\.[^.]+\.)?(?:update|objective|also|kl|mask|replay|advantage|evaluation)(?:\.|$)/;
 
 const plainOrigins = (origins: ReadonlyMap<string, Origin>): LoadedConfig["origins"] =>
   Object.fromEntries(

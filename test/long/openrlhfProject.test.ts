@@ -8,6 +8,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { before, describe, it } from "node:test";
 import { z } from "zod";
+import { needs } from "../../server/config/needs.ts";
 import { inProject } from "../../server/frameworks/export/openrlhf/launchText.ts";
 import { openRlhfPlan } from "../../server/frameworks/export/openrlhf/plan.ts";
 import { loadConfig } from "../../server/rules/load.ts";
@@ -210,7 +211,7 @@ describe("projects for OpenRLHF", openRlhfPython, () => {
       const { config } = loadConfig(join(folder, `${name}.gradus.yaml`), {
         text: `extends: ${name}\n${rest}`,
         recorded: true,
-        absent: ["data", "model"],
+        needs: needs.written,
         set: ["engine.use=openrlhf"],
       });
       const isBack = !others.has(file);

@@ -10,6 +10,7 @@ import { parse } from "smol-toml";
 import { z } from "zod";
 import { UserError } from "../../shared/lib/errors.ts";
 import type { JsonObject } from "../../shared/lib/json.ts";
+import { needs } from "../../server/config/needs.ts";
 import { AnswerScorer } from "../../server/analysis/rewardChecks/answers.ts";
 import { primeRlPlan } from "../../server/frameworks/export/primeRl/plan.ts";
 import { tomlText, treeOf } from "../../server/frameworks/export/primeRl/toml.ts";
@@ -158,7 +159,7 @@ function settingsOf(folder: string, name: string): JsonObject | undefined {
   const { config } = loadConfig(join(folder, `${name}.gradus.yaml`), {
     text: `extends: ${name}\n${rest}`,
     recorded: true,
-    absent: ["data", "model"],
+    needs: needs.written,
     set: ["engine.use=prime-rl"],
   });
   if (config === undefined) return undefined;

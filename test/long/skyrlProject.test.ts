@@ -11,6 +11,7 @@ import { before, describe, it } from "node:test";
 import { stringify } from "yaml";
 import { z } from "zod";
 import { UserError } from "../../shared/lib/errors.ts";
+import { needs } from "../../server/config/needs.ts";
 import type { RunConfig } from "../../server/core/config/runConfig.ts";
 import { nested } from "../../server/frameworks/convert/settings.ts";
 import { skyrlPlan, type SkyrlPlan } from "../../server/frameworks/export/skyrl/plan.ts";
@@ -169,7 +170,7 @@ describe("projects for SkyRL", options, () => {
       const { config } = loadConfig(join(folder, `${name}.gradus.yaml`), {
         text: `extends: ${name}\n${rest}`,
         recorded: true,
-        absent: ["data", "model"],
+        needs: needs.written,
         set: ["engine.use=skyrl"],
       });
       const plan = config === undefined ? undefined : planOf(config);

@@ -9,6 +9,7 @@ import { basename, join } from "node:path";
 import { before, describe, it } from "node:test";
 import { parse, stringify } from "yaml";
 import { z } from "zod";
+import { needs } from "../../server/config/needs.ts";
 import { nested } from "../../server/frameworks/convert/settings.ts";
 import { verlPlan } from "../../server/frameworks/export/verl/plan.ts";
 import { loadConfig } from "../../server/rules/load.ts";
@@ -162,7 +163,7 @@ describe("projects for verl", options, () => {
       const { config } = loadConfig(join(folder, `${name}.gradus.yaml`), {
         text: `extends: ${name}\n${rest}`,
         recorded: true,
-        absent: ["data", "model"],
+        needs: needs.written,
         set: ["engine.use=verl"],
       });
       assert.ok(config !== undefined, name);

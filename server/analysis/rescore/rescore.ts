@@ -58,20 +58,33 @@ function recordedTotals(rows: readonly RolloutRow[], scored: Scores): number[] {
   });
 }
 
-/** By term. */
-type TermScorers = ReadonlyMap<string, Scorer>;
+/** By term; without one it keeps its recorded values. */
+type TermScorers = Map<string, Scorer>;
 
 const termScorers = ({ reward }: StageBody, context: CreateContext): TermScorers =>
   new Map(reward.terms.map((term) => [term.name, new Scorer(reward, context, term.name)] as const));
 
+/** Loads a term's function. One that is not there costs its own term alone, where others can be scored. */
+async function prepared(name: string, scorer: Scorer, own: TermScorers, notes: Set<string>): Promise<void> {
+  try {
+    await scorer.prepare();
+  } catch (error) {
+    if (!(error instanceof UserError) || own.size === 1) throw error;
+    await scorer.close();
+    own.delete(name);
+    notes.add(keeps(name, error.message));
+  }
+}
+
 /** A term that is computed from tokens keeps its recorded values where no tokens were recorded. */
 async function scoredOrKept(
-  scorer: Scorer,
+  scorer: Scorer | undefined,
   recorded: RewardColumn,
   batch: Batch,
   clock: Clock,
   notes: Set<string>,
 ): Promise<RewardColumn> {
+  if (scorer === undefined) return recorded;
   try {
     const [column] = await scorer.score(batch, { models: noModels, tokenizer: noTokenizer, clock });
     return column ?? recorded;
@@ -110,12 +123,12 @@ async function rescorePart(
   const own = scorers.get(body) ?? termScorers(body, context);
   if (!scorers.has(body)) {
     scorers.set(body, own);
-    for (const scorer of own.values()) await scorer.prepare();
+    for (const [name, scorer] of own) await prepared(name, scorer, own, notes);
   }
   const batch = batchWithData(batchOfRows(rows, body.tasks), body.tasks);
   const recorded = recordedTerms(body, rows, batch);
   const columns = await Promise.all(
-    recorded.map((was) => scoredOrKept(own.get(was.name)!, was, batch, clock, notes)),
+    recorded.map((was) => scoredOrKept(own.get(was.name), was, batch, clock, notes)),
   );
   const algorithm = new Algorithm(body, context);
   const scored = algorithm.rewards(columns, batch, clock);
@@ -193,6 +206,11 @@ export class Rescoring {
       this.tally.add(part);
       for (let i = 0; i < rows.length; i++) yield rollout(part, i);
     }
+  }
+
+  /** Some term's function could not be loaded. */
+  get lacks(): boolean {
+    return [...this.scorers].some(([body, own]) => own.size < body.reward.terms.length);
   }
 
   /** Terms that keep their recorded values, and why. */

@@ -40,10 +40,12 @@ export interface ScoredAnswer extends Answer {
   readonly ownProcess?: string;
 }
 
-/** A term that cannot score without a run. */
+/** A term that cannot score without a run, or whose function cannot be loaded. */
 export interface SkippedTerm {
   readonly term: string;
   readonly reason: string;
+  /** Of loading it. */
+  readonly error?: UserError;
 }
 
 /** Rows of one call of the reward functions: enough that a call costs nothing, few enough that memory stays flat. */
@@ -131,11 +133,38 @@ export class AnswerScorer {
     for (const [name, scorer] of this.scorers) if (this.asks(name)) await scorer.prepare();
   }
 
+  /**
+   * As `prepare`, but a function that decides nothing costs its own term alone: what the others say is true without it.
+   * @throws UserError where one that decides what a success is cannot be loaded
+   */
+  async prepareDeciding(): Promise<void> {
+    for (const [name, scorer] of this.scorers) {
+      if (!this.asks(name)) continue;
+      try {
+        await scorer.prepare();
+      } catch (error) {
+        if (!(error instanceof UserError) || this.decides(name)) throw error;
+        this.skipped.push({ term: name, reason: error.message, error });
+      }
+    }
+  }
+
+  private decides(name: string): boolean {
+    const { tasks } = this.body;
+    return tasks.some(({ name: source }) => decidingTerms(this.body, source)[0]?.name === name);
+  }
+
   async score(answers: readonly Answer[]): Promise<ScoredAnswer[]> {
+    const scored = await this.sound(answers);
+    this.causes.add(scored);
+    return scored;
+  }
+
+  /** As `score`, of answers whose failing says nothing of the reward: their tasks may lack what it reads. */
+  async sound(answers: readonly Answer[]): Promise<ScoredAnswer[]> {
     const scored: ScoredAnswer[] = [];
     for (let from = 0; from < answers.length; from += perBatch)
       scored.push(...(await this.scoreBatch(answers.slice(from, from + perBatch))));
-    this.causes.add(scored);
     return scored;
   }
 

@@ -6,6 +6,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { Task } from "../../core/task.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { AnswerScorer, ScoredAnswer } from "./answers.ts";
+import type { CheckedTask } from "./checkedTasks.ts";
 import { AnswerCount, AttackTasks, usualHoles, type AttackReport, type Hole } from "./attackTasks.ts";
 import { PiecePolicy, type Sequence } from "./piecePolicy.ts";
 import { piecesFor, written, type Piece } from "./pieces.ts";
@@ -15,6 +16,8 @@ interface AttackOptions {
   readonly seconds: number;
   /** Ends after so many. */
   readonly holes?: number;
+  /** Default: the config's. */
+  readonly tasks?: readonly CheckedTask[];
 }
 
 const perBatch = 64;
@@ -25,9 +28,9 @@ const mostEmpty = 3;
 export async function attackReward(
   config: RunConfig,
   scorer: AnswerScorer,
-  { seconds, holes: most = usualHoles }: AttackOptions,
+  { seconds, holes: most = usualHoles, tasks }: AttackOptions,
 ): Promise<AttackReport> {
-  const attack = await Attack.of(config, scorer);
+  const attack = await Attack.of(config, scorer, tasks);
   await attack.easiest();
   const began = performance.now();
   const over = (): boolean => performance.now() - began > seconds * 1000;
@@ -63,8 +66,12 @@ class Attack {
     private readonly tasks: AttackTasks,
   ) {}
 
-  static async of(config: RunConfig, scorer: AnswerScorer): Promise<Attack> {
-    return new Attack(scorer, config.seed, piecesFor(scorer.body), await AttackTasks.of(config, scorer));
+  static async of(
+    config: RunConfig,
+    scorer: AnswerScorer,
+    all: readonly CheckedTask[] | undefined,
+  ): Promise<Attack> {
+    return new Attack(scorer, config.seed, piecesFor(scorer.body), await AttackTasks.of(config, scorer, all));
   }
 
   /** What every policy can write at once: nothing, and the prompt. */

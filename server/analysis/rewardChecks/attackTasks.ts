@@ -2,7 +2,7 @@
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { Task } from "../../core/task.ts";
 import type { AnswerScorer, ScoredAnswer } from "./answers.ts";
-import { checkedTasks, spread } from "./checkedTasks.ts";
+import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
 import { decidingValue, goldFormOf } from "./gold.ts";
 import { goldForms } from "./forms/goldForms.ts";
 import { wrongAnswer } from "./probeAnswers.ts";
@@ -82,8 +82,12 @@ export class AttackTasks {
     private readonly wrong: number,
   ) {}
 
-  static async of(config: RunConfig, scorer: AnswerScorer): Promise<AttackTasks> {
-    const all = checkedTasks(config, scorer.body);
+  /** @param all default: the config's */
+  static async of(
+    config: RunConfig,
+    scorer: AnswerScorer,
+    all: readonly CheckedTask[] = checkedTasks(config, scorer.body),
+  ): Promise<AttackTasks> {
     scorer.causes.know(all);
     const tasks = spread(all, trainTasks + heldOutTasks).map(({ task }) => task);
     const form = await goldFormOf(scorer, all);

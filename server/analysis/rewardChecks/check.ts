@@ -4,10 +4,20 @@ import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import type { AnswerScorer } from "./answers.ts";
-import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
-import { FindingPlaces, causeFindings, goldFindings, loadFinding, probeFindings } from "./findings.ts";
+import { spread, type CheckedTask } from "./checkedTasks.ts";
+import {
+  FindingPlaces,
+  causeFindings,
+  formatFindings,
+  goldFindings,
+  loadFinding,
+  probeFindings,
+} from "./findings.ts";
 import { checkGold } from "./gold.ts";
 import { probeReward } from "./probe.ts";
+import { checkFormat } from "./format/checkFormat.ts";
+import { goldLeft, standInText } from "./sentences.ts";
+import { tasksToTry, type RecordedRollouts, type TasksToTry } from "./standInTasks.ts";
 import { recordedAnswers } from "./recordedProbes.ts";
 import { withReturnLines } from "./returnLines.ts";
 
@@ -21,6 +31,8 @@ interface CheckOptions {
   readonly unsaved: Readonly<Record<string, string>>;
   /** Of the last run, whose answers are changed and scored as well. */
   readonly rollouts: readonly RolloutRow[];
+  /** Rollouts that lie near the config, for where its data is not here. */
+  readonly near: () => RecordedRollouts | undefined;
 }
 
 type Checked =
@@ -36,19 +48,29 @@ export async function* checkReward(
   config: RunConfig,
   loaded: Pick<LoadedConfig, "origins" | "tree">,
   scorer: AnswerScorer,
-  { unsaved, rollouts }: CheckOptions,
+  { unsaved, rollouts, near }: CheckOptions,
 ): AsyncGenerator<Checked> {
   const places = new FindingPlaces(config.file, loaded, scorer.body);
-  const tasks = checkedTasks(config, scorer.body);
-  scorer.causes.know(tasks);
+  const { terms } = scorer.body.reward;
+  let tried: TasksToTry;
   let slowest: { readonly term: string; readonly seconds: number } | undefined;
   try {
-    await scorer.prepare();
-    slowest = await slowestTerm(scorer, tasks);
+    await scorer.prepareDeciding();
+    tried = await tasksToTry(config, scorer, () =>
+      rollouts.length > 0 ? { rows: rollouts, from: "the last run" } : near(),
+    );
+    scorer.causes.know(tried.tasks);
+    slowest = await slowestTerm(scorer, tried.tasks);
   } catch (error) {
-    return yield { kind: "findings", findings: [loadFinding(error, scorer.body.reward.terms, places)] };
+    return yield { kind: "findings", findings: [loadFinding(error, terms, places)] };
   }
-  for (const { term, reason } of scorer.skipped) yield { kind: "note", note: `\`${term}\`: ${reason}.` };
+  const { tasks } = tried;
+  for (const { term, reason, error } of scorer.skipped)
+    if (error === undefined) yield { kind: "note", note: `\`${term}\`: ${reason}.` };
+    else yield { kind: "findings", findings: [loadFinding(error, terms, places)] };
+  for (const note of [goldLeft(tried), standInText(tried)])
+    if (note !== undefined) yield { kind: "note", note };
+  if (tasks.length === 0) return;
   if (slowest !== undefined && slowest.seconds > slow)
     return yield {
       kind: "note",
@@ -59,6 +81,10 @@ export async function* checkReward(
   const found = await withReturnLines(config, scorer, probed.findings, { all: tasks, recorded, unsaved });
   const failing = (): RewardFinding[] => causeFindings(scorer.causes.fresh(), places);
   yield { kind: "findings", findings: [...failing(), ...probeFindings(found, places)] };
+  if (tried.from.kind !== "data") {
+    const format = await checkFormat(scorer, tasks);
+    return yield { kind: "findings", findings: [...failing(), ...formatFindings(format, places)] };
+  }
   const gold = await checkGold(config, scorer, tasks);
   if (gold !== undefined) yield { kind: "findings", findings: [...failing(), ...goldFindings(gold, places)] };
 }

@@ -14,6 +14,7 @@ import {
 } from "../../lib/chatCompletions.ts";
 import { mean } from "../../../shared/lib/mean.ts";
 import type { AnswerScorer, ScoredAnswer } from "./answers.ts";
+import type { CheckedTask } from "./checkedTasks.ts";
 import { AnswerCount, AttackTasks, usualHoles, type AttackReport, type Hole } from "./attackTasks.ts";
 import { spread } from "./checkedTasks.ts";
 import { ownFile, sourceOf } from "./ownFiles.ts";
@@ -28,6 +29,8 @@ interface ModelAttackOptions {
   readonly seconds: number;
   /** Ends after so many texts. */
   readonly tries: number;
+  /** Default: the config's. */
+  readonly tasks?: readonly CheckedTask[];
 }
 
 const asker: Asker = {
@@ -54,12 +57,12 @@ interface Tried {
 export async function attackWithModel(
   config: RunConfig,
   scorer: AnswerScorer,
-  { url, model, seconds, tries }: ModelAttackOptions,
+  { url, model, seconds, tries, tasks }: ModelAttackOptions,
 ): Promise<AttackReport> {
   const began = performance.now();
   const server = { url, key: "OPENAI_API_KEY", timeout: requestSeconds, parallel: 1 };
   const chat: Chat = { ...server, model: model ?? (await servedModel(server, asker)) };
-  const attack = new ModelAttack(await AttackTasks.of(config, scorer), scorer);
+  const attack = new ModelAttack(await AttackTasks.of(config, scorer, tasks), scorer);
   const over = (): boolean =>
     performance.now() - began > seconds * 1000 ||
     attack.tried.size >= tries ||

@@ -1,12 +1,15 @@
 /** What the checks of a reward say, on the command line as in the editor. */
+import { existsSync } from "node:fs";
 import { formatCount, plural } from "../../../shared/lib/format.ts";
 import { ownProcessAdvice } from "../../methods/reward/code/ownProcess.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import type { Hole } from "./attackTasks.ts";
+import type { UnreadData } from "./checkedTasks.ts";
 import type { FormatFinding } from "./format/checkFormat.ts";
 import type { GoldFailure, GoldReport } from "./gold.ts";
 import type { OwnProcessTasks } from "./ownProcess.ts";
 import type { ProbeFinding } from "./probe.ts";
+import type { TasksToTry } from "./standInTasks.ts";
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const cut = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
@@ -38,6 +41,36 @@ export const bestText = ({ form, best }: Pick<GoldReport, "form" | "best">): str
 /** "the format that your prompt shows earns 0 of 0.5: "." does not match a newline (re.DOTALL)". */
 export const formatMessage = ({ earned, most, onlyLines, reason }: FormatFinding): string =>
   `the format that your prompt shows${onlyLines ? ", with two lines of work," : ""} earns ${Number(earned.toPrecision(4))} of ${Number(most.toPrecision(4))}: ${reason}`;
+
+/** "`data/train.parquet` is not there", or why what is there cannot be read, with what to do. */
+export function unreadText({ data, error }: UnreadData): string {
+  const { file, action } = error.detail;
+  if (file !== undefined && !existsSync(file)) return `\`${data}\` is not there`;
+  return `\`${data}\`: ${error.message}${action === undefined ? "" : `. ${action.replace(/\.$/, "")}`}`;
+}
+
+/** Undefined where all data was read. */
+export function goldLeft({ tasks, unread, from }: TasksToTry): string | undefined {
+  if (unread.length === 0) return undefined;
+  const all = tasks.length === 0 || from.kind !== "data";
+  return all
+    ? `Gold was not checked: ${unread.map(unreadText).join(", ")}.`
+    : `Gold was checked without some of the data: ${unread.map(unreadText).join(", ")}.`;
+}
+
+/** What other checks were tried on in the place of the data; undefined: it was there. */
+export function standInText({ tasks, unread, from }: TasksToTry): string | undefined {
+  switch (from.kind) {
+    case "recorded":
+      return `The reward was tried on ${plural(tasks.length, "task")} of recorded rollouts (${from.from}).`;
+    case "made-up":
+      return `The reward was tried on ${plural(tasks.length, "made-up task")}, such as ${JSON.stringify(tasks[0]?.task.prompt ?? "")}, whose answers it recognises.`;
+    case "data":
+      return tasks.length > 0 || unread.length === 0
+        ? undefined
+        : `No other check was tried: there are no tasks without ${unread.map(({ data }) => `\`${data}\``).join(", ")}, and no recorded rollouts that the reward can score. Copy the data here, or name rollouts with \`--rollouts\`.`;
+  }
+}
 
 /** Of one row, without its place. */
 export function goldMessage({ answer, terms, errors }: GoldFailure): string {

@@ -4,9 +4,11 @@ import { AnswerScorer } from "../../analysis/rewardChecks/answers.ts";
 import { checkReward } from "../../analysis/rewardChecks/check.ts";
 import { ownFile } from "../../analysis/rewardChecks/ownFiles.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { needs } from "../../config/needs.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { whyUntried } from "../../frameworks/asConfig/untried.ts";
 import { engineKeys } from "../../frameworks/export/engineKeys.ts";
+import { recordedNear } from "../../store/recordedNear.ts";
 import { pathText } from "../text/diagnostics.ts";
 import type { Finding } from "../../../shared/editor/folderSum.ts";
 
@@ -17,8 +19,7 @@ interface Tried {
 
 /** The config of a file whose reward is a function of the folder's; a note where it cannot be tried; else undefined. */
 function ownReward(file: string, signal?: AbortSignal) {
-  const options = { asksReward: true, engineKeys };
-  const loaded = loadFile(file, options, { absent: ["model"] });
+  const loaded = loadFile(file, { needs: needs.tried, engineKeys });
   const { config, converted, diagnostics } = loaded;
   if (config === undefined) {
     const wrong = diagnostics.find(({ severity }) => severity === "error");
@@ -60,7 +61,11 @@ export async function tryReward(file: string, signal: AbortSignal): Promise<Trie
     const close = (): void => void scorer.close();
     signal.addEventListener("abort", close, { once: true });
     try {
-      for await (const found of checkReward(config, loaded, scorer, { unsaved: {}, rollouts: [] }))
+      for await (const found of checkReward(config, loaded, scorer, {
+        unsaved: {},
+        rollouts: [],
+        near: () => recordedNear(config),
+      }))
         if (found.kind === "note") note(found.note);
         else
           findings.push(

@@ -1,4 +1,5 @@
 /** Who judges answers of mathematics: whether the package math-verify is where the term `math` looks for it. */
+import { needs } from "../../config/needs.ts";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
@@ -17,7 +18,7 @@ interface Asked extends z.output<typeof paramsSchema> {
 /** The terms `math` of a config, each once; without a config, what one in this folder would find. */
 export function checkMathTerms(file: string | undefined, folder: string): Promise<Check[]> {
   if (file === undefined) return Promise.all([checkTerm({ name: "math-verify", by: "auto", folder })]);
-  const { config } = loadFile(resolve(file), {}, { absent: ["data", "model"] });
+  const { config } = loadFile(resolve(file), { needs: needs.scored });
   const terms = (config?.stages ?? []).flatMap(({ body }) => body.reward.terms);
   const own = new Map(
     terms.flatMap(({ name, term }) =>

@@ -2,6 +2,7 @@
 import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { resolve } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { needs } from "../../config/needs.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { admitMemory, arithmetic, limitOf } from "../../analysis/memory/estimate.ts";
 import { sizeText } from "../../analysis/memory/note.ts";
@@ -17,7 +18,7 @@ const here = (): string => {
 export function checkMemory(file: string | undefined): Check {
   if (file === undefined) return { name, status: "ok", detail: here() };
   const { config } = loadFile(resolve(file));
-  if (config === undefined && loadFile(resolve(file), {}, { absent: ["model"] }).config !== undefined)
+  if (config === undefined && loadFile(resolve(file), {}, { needs: needs.drawn }).config !== undefined)
     return {
       name,
       status: "optional",

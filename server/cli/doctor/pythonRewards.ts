@@ -1,5 +1,6 @@
 /** The Python that each Python reward of a config runs under, and whether it has what the file imports. */
 import { copiedWord } from "../../../shared/lib/copiedWord.ts";
+import { needs } from "../../config/needs.ts";
 import { resolve } from "node:path";
 import { z } from "zod";
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
@@ -14,7 +15,7 @@ const importsSchema = z.object({ version: z.string(), found: z.record(z.string()
 
 /** None for a config that cannot be read: the check of its memory says so. */
 export function checkPythonRewards(file: string): Promise<Check[]> {
-  const { config } = loadFile(resolve(file), {}, { absent: ["data", "model"] });
+  const { config } = loadFile(resolve(file), { needs: needs.scored });
   const terms = (config?.stages ?? []).flatMap(({ body }) => body.reward.terms);
   const own = new Map(
     terms.filter(({ term }) => term.declaration.name === "python").map((term) => [term.name, term]),

@@ -1,4 +1,5 @@
 /** `gradus judge`: what a person's labels say of a reward term, and labelling in the terminal. */
+import { needs } from "../../config/needs.ts";
 import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { basename } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
@@ -81,7 +82,7 @@ async function label(config: RunConfig, term: string, file: string, options: Opt
 }
 
 async function run(configFile: string, named: string | undefined, options: Options): Promise<void> {
-  const config = loadOrComplain(configFile, options.set, false);
+  const config = loadOrComplain(configFile, { set: options.set, needs: needs.scored });
   if (config === undefined) return;
   const file = options.labels ?? labelsFileOf(config.file);
   const term = termOf(config, named, readLabels(file));

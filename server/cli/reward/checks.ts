@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { AnswerScorer } from "../../analysis/rewardChecks/answers.ts";
 import { attackReward } from "../../analysis/rewardChecks/attack.ts";
-import { checkedTasks, onDataset, type CheckedTask } from "../../analysis/rewardChecks/checkedTasks.ts";
+import { onDataset, readTasks, type CheckedTask } from "../../analysis/rewardChecks/checkedTasks.ts";
 import { groupedBy, probeGroups } from "../../analysis/rewardChecks/findings.ts";
 import { checkGold, type GoldReport } from "../../analysis/rewardChecks/gold.ts";
 import { attackWithModel } from "../../analysis/rewardChecks/modelAttack.ts";
@@ -11,6 +11,10 @@ import { placeOf } from "../../analysis/rewardChecks/ownFiles.ts";
 import { probeReward } from "../../analysis/rewardChecks/probe.ts";
 import { recordedAnswers } from "../../analysis/rewardChecks/recordedProbes.ts";
 import { placedHoles, withReturnLines } from "../../analysis/rewardChecks/returnLines.ts";
+import { checkFormat } from "../../analysis/rewardChecks/format/checkFormat.ts";
+import { tasksToTry, type TasksToTry } from "../../analysis/rewardChecks/standInTasks.ts";
+import { recordedNear } from "../../store/recordedNear.ts";
+import { sayTasks, sayUnread } from "./tasksTried.ts";
 import { saveTests } from "../../analysis/rewardChecks/saveTests.ts";
 import { goldText } from "../../analysis/rewardChecks/sentences.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
@@ -51,6 +55,8 @@ export interface CheckOptions {
 interface Checks {
   readonly config: RunConfig;
   readonly scorer: AnswerScorer;
+  readonly tried: TasksToTry;
+  /** Those that are tried, wherever they are from. */
   readonly tasks: readonly CheckedTask[];
   readonly json: boolean;
   /** What rows have been said to have in common: the data of evaluation has it, too. */
@@ -61,25 +67,34 @@ export async function checked(config: RunConfig, options: CheckOptions): Promise
   const json = options.json === true;
   const scorer = new AnswerScorer(config);
   try {
-    await scorer.prepare();
-    if (options.gold === true || options.probe === true) {
-      const checks = {
-        config,
-        scorer,
-        tasks: checkedTasks(config, scorer.body),
-        json,
-        said: new Set<string>(),
-      };
-      if (options.gold === true) await gold(checks);
-      if (options.probe === true) await probe(checks, await probedRollouts(config, options));
-    }
-    if (options.attack === true) await attack(config, scorer, options);
+    await scorer.prepareDeciding();
+    if (options.gold === true || options.probe === true || options.attack === true)
+      await check(config, scorer, options);
     // A term that fails wherever it is asked is broken: whatever else was found is no success.
     if (scorer.causes.broken.length > 0) process.exitCode = exit.failed;
-    for (const { term, reason } of scorer.skipped) complain(`${term} was left out: ${reason}`);
+    for (const { term, reason, error } of scorer.skipped) {
+      if (json) printJson({ type: "left-out", term, reason });
+      else complain(`${term} was left out: ${reason}`);
+      if (error !== undefined) process.exitCode = exit.failed;
+    }
   } finally {
     await scorer.close();
   }
+}
+
+async function check(config: RunConfig, scorer: AnswerScorer, options: CheckOptions): Promise<void> {
+  const json = options.json === true;
+  const rollouts = options.probe === true ? await probedRollouts(config, options) : [];
+  const tried = await tasksToTry(config, scorer, () =>
+    rollouts.length > 0 ? { rows: rollouts, from: options.rollouts ?? "" } : recordedNear(config),
+  );
+  const { tasks } = tried;
+  const checks = { config, scorer, tried, tasks, json, said: new Set<string>() };
+  sayTasks(checks);
+  if (options.gold === true) await gold(checks);
+  if (tasks.length === 0 && tried.unread.length > 0) return;
+  if (options.probe === true) await probe(checks, rollouts);
+  if (options.attack === true) await attack(checks, options);
 }
 
 /** Each cause once: of several checks the first to meet it says it. */
@@ -90,15 +105,19 @@ function sayCauses({ config, scorer, json }: Pick<Checks, "config" | "scorer" | 
 }
 
 async function gold(checks: Checks): Promise<void> {
-  const { config, scorer, tasks } = checks;
-  const report = await checkGold(config, scorer, tasks);
-  if (report === undefined)
+  const { config, scorer, tasks, tried } = checks;
+  sayUnread(checks);
+  // What the prompts show, and what is evaluated, is checked without the data that trains.
+  const own = tried.from.kind === "data" && (tasks.length > 0 || tried.unread.length === 0);
+  if (!own) printFormat(checks, await checkFormat(scorer, tasks));
+  const report = own ? await checkGold(config, scorer, tasks) : undefined;
+  if (own && report === undefined)
     throw new UserError("no task has a reference answer to score", {
       file: config.file,
       code: "gold-none",
       action: 'Name it with `answer` or `solution` of the task, e.g. `answer: "{answer}"`.',
     });
-  printGold(checks, report);
+  if (report !== undefined) printGold(checks, report);
   const trained = new Set(tasks.map(({ file }) => file));
   for (const data of evaluationFiles(config.file))
     if (!trained.has(resolve(dirname(config.file), data))) await goldOf(data, checks);
@@ -109,19 +128,26 @@ async function goldOf(data: string, checks: Checks): Promise<void> {
   const { config, scorer, json } = checks;
   const body = onDataset(scorer.body, data);
   if (!existsSync(resolve(dirname(config.file), data)) || body === undefined) {
-    if (!json) print(`${data} is not checked: it is not on this machine`);
+    if (json) printJson({ type: "unread", data, reason: "it is not on this machine" });
+    else print(`${data} is not checked: it is not on this machine`);
     return;
   }
-  const report = await checkGold(config, scorer, checkedTasks(config, body));
+  const report = await checkGold(config, scorer, readTasks(config, body).tasks);
   if (report !== undefined) printGold(checks, report, data);
   else if (!json) print(`${data} has no reference answer`);
+}
+
+function printFormat({ json, config }: Checks, format: GoldReport["format"]): void {
+  for (const finding of format)
+    if (json) printJson({ type: "gold-format", ...finding });
+    else complain(formatLine(finding, () => pathText(config.file)));
 }
 
 /** @param data of evaluation */
 function printGold(checks: Checks, report: GoldReport, data?: string): void {
   const { failures, passing: _passing, format, ...summary } = report;
+  printFormat(checks, format);
   if (checks.json) {
-    for (const finding of format) printJson({ type: "gold-format", ...finding });
     for (const failure of failures) printJson({ type: "gold", ...failure });
     sayCauses(checks);
     printJson({
@@ -133,7 +159,6 @@ function printGold(checks: Checks, report: GoldReport, data?: string): void {
     return;
   }
   sayCauses(checks);
-  for (const finding of format) complain(formatLine(finding, () => pathText(checks.config.file)));
   goldLines(report, rewardPlace(checks), checks.said).forEach(complain);
   const ownProcess = ownProcessLine(report);
   if (ownProcess !== undefined) complain(ownProcess);
@@ -170,17 +195,18 @@ async function probe(checks: Checks, rollouts: readonly RolloutRow[]): Promise<v
   if (findings.some(({ severity }) => severity === "error")) process.exitCode = exit.failed;
 }
 
-async function attack(config: RunConfig, scorer: AnswerScorer, options: CheckOptions): Promise<void> {
+async function attack({ config, scorer, tasks }: Checks, options: CheckOptions): Promise<void> {
   const { endpoint: url, model, tries, seconds } = options;
   const json = options.json === true;
   const { holes: found, ...summary } =
     url === undefined
-      ? await attackReward(config, scorer, { seconds })
+      ? await attackReward(config, scorer, { seconds, tasks })
       : await attackWithModel(config, scorer, {
           url,
           ...(model !== undefined && { model }),
           seconds,
           tries,
+          tasks,
         });
   const holes = await placedHoles(config, scorer, found);
   if (json)

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { needs, type Part } from "../../config/needs.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { Command as Program } from "commander";
 import { whole } from "../options.ts";
@@ -6,10 +7,9 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import { Rescoring, type Rescored } from "../../analysis/rescore/rescore.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { complain, exit, print, printJson, type Command } from "../command.ts";
-import { collect, pathText } from "../text/diagnostics.ts";
+import { collect, formatted, pathText } from "../text/diagnostics.ts";
 import { ChangedRollouts, rolloutLines, summaryLines } from "./rescoredText.ts";
 import { whyUntried } from "../../frameworks/asConfig/untried.ts";
-import { engineKeys } from "../../frameworks/export/engineKeys.ts";
 import { loadedOrComplain } from "../loadOrComplain.ts";
 import { checked, type CheckOptions } from "./checks.ts";
 import { candidateSetting, nameOf } from "./candidates.ts";
@@ -49,6 +49,7 @@ async function rescored(config: RunConfig, rollouts: string, options: Options): 
     const { summary } = rescoring;
     say(summary);
     for (const note of rescoring.notes) complain(note);
+    if (rescoring.lacks) process.exitCode = exit.failed;
     const { successes, rewards } = summary.preference;
     if (tried.size > 0 && rewards.length === 0)
       complain(
@@ -79,9 +80,13 @@ async function run(file: string, options: Options, program: Program): Promise<vo
   if (options.endpoint !== undefined && options.attack !== true)
     program.error("error: --endpoint needs --attack", { exitCode: exit.usage });
   const set = [...options.set, ...candidate.map((reward) => candidateSetting(reward, process.cwd()))];
-  const loaded = loadedOrComplain(file, { set, asksReward: true, engineKeys }, draws);
+  const loaded = loadedOrComplain(file, { set, needs: needsOf(options) });
   if (loaded === undefined) return;
-  const { config, converted } = loaded;
+  const { config, converted, diagnostics } = loaded;
+  // What a trainer recorded lacks columns of its data.
+  if (!draws && converted !== undefined)
+    for (const missing of diagnostics.filter(({ rule }) => rule === "dataset-file"))
+      complain(formatted(missing));
   if (options.serve === true) {
     await serveUntilStopped(config, options);
     return;
@@ -92,6 +97,11 @@ async function run(file: string, options: Options, program: Program): Promise<vo
   const untried = draws && converted !== undefined ? whyUntried(converted) : undefined;
   if (untried === undefined) await checked(config, options);
   else sayUntried(file, untried, options.json === true);
+}
+
+function needsOf({ serve, gold, probe, attack }: Options): readonly Part[] {
+  if (serve === true) return needs.served;
+  return gold === true || probe === true || attack === true ? needs.tried : needs.scored;
 }
 
 function sayUntried(file: string, note: string, json: boolean): void {

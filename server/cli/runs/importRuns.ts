@@ -3,6 +3,7 @@ import type { Command as Program } from "commander";
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { needs } from "../../config/needs.ts";
 import { runsImport, runsShow } from "../../../shared/protocol/protocol.ts";
 import { ask } from "../../../shared/daemon/request.ts";
 import { trainerNames, type Trainer } from "../../../shared/run/origin.ts";
@@ -223,7 +224,7 @@ function chosenConfig(
       shown,
     );
   refuseOther(named, shown(resolve(folder)), trainer);
-  const loaded = loadOrComplain(named, set, true);
+  const loaded = loadOrComplain(named, { set, recorded: true, needs: needs.explained });
   return loaded === undefined ? {} : { config: importConfig(named, set, loaded) };
 }
 

@@ -33,8 +33,6 @@ export interface ConfigModel {
   readonly facts?: ModelFacts | undefined;
   /** The settings of other trainers; undefined where they are not looked at. */
   readonly engineKeys?: KeysOfEngine | undefined;
-  /** What may be missing, because this use of the config neither draws tasks nor opens models. */
-  readonly absent?: readonly ("data" | "model")[] | undefined;
   /** What is wrong with the config once these are set, too; undefined in such a config itself. */
   readonly withSet?: ((set: readonly string[]) => readonly Diagnostic[]) | undefined;
   /** Every combination of a sweep is looked at, not a few: what takes seconds may be done. */

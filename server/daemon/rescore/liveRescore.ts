@@ -1,5 +1,6 @@
 /** One connection's rescoring: asks for the open configs whose reward is no longer that of their last run. */
 import { isDeepStrictEqual } from "node:util";
+import { needs } from "../../config/needs.ts";
 import type { Rescored, Sweep } from "../../../shared/rollouts/rescore.ts";
 import { effective, isObject } from "../../analysis/evidence/json.ts";
 import type { RunRecord } from "../../analysis/evidence/record.ts";
@@ -48,7 +49,7 @@ export class StoreRescoring implements Rescoring {
     const { file } = config;
     const record = this.runs.of(file)?.record;
     const difference =
-      record === undefined || record === null || config.loaded.config === undefined
+      record === undefined || record === null || !config.loaded.serves(needs.explained)
         ? undefined
         : this.difference(config, record);
     if (record === undefined || record === null || !this.subscribed()) return this.forget(file);
@@ -92,7 +93,7 @@ export class StoreRescoring implements Rescoring {
 
   async sweep(config: OpenConfig, term: string, trusted: boolean): Promise<Sweep | undefined> {
     const record = this.runs.of(config.file)?.record;
-    if (record === undefined || record === null || config.loaded.config === undefined) return undefined;
+    if (record === undefined || record === null || !config.loaded.serves(needs.explained)) return undefined;
     const request = await this.request(config, record, trusted, {
       kind: "sweep",
       term,

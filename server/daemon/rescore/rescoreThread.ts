@@ -2,6 +2,7 @@
 import { parentPort } from "node:worker_threads";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
+import { needs } from "../../config/needs.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { covered } from "../../analysis/rewardChecks/covered/runCoverage.ts";
@@ -69,7 +70,7 @@ class RescoreThread {
 
   private async fulfil(id: number, request: RescoreRequest, signal: AbortSignal): Promise<void> {
     const { text, set = [] } = request;
-    const { config } = loadFile(request.file, { text, set }, { absent: ["data", "model"] });
+    const { config } = loadFile(request.file, { text, set, needs: needs.explained });
     if (config === undefined)
       throw new UserError("the config has errors", { code: "invalidConfig", file: request.file });
     const session = await this.session(request.run);

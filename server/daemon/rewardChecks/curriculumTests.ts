@@ -1,6 +1,7 @@
 /** Files of tests of curricula, for the thread that has the time. */
 import { messageOf, readFailure } from "../../../shared/lib/errors.ts";
 import type { ResultOf, curriculumTest } from "../../../shared/protocol/protocol.ts";
+import { needs } from "../../config/needs.ts";
 import { readCurriculumTests } from "../../analysis/curriculumTests/read.ts";
 import { runCurriculumTests } from "../../analysis/curriculumTests/run.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
@@ -46,7 +47,7 @@ async function testFile(file: string, signal: AbortSignal): Promise<Broken | Pic
     const wrong = diagnostics.find(isError);
     return brokenAt(file, wrong?.range.start ?? start, wrong?.message ?? "The tests cannot be read.");
   }
-  const loaded = loadFile(tests.config, { recorded: true }, { absent: ["data", "model"] });
+  const loaded = loadFile(tests.config, { recorded: true }, { needs: needs.written });
   if (loaded.config === undefined) {
     const wrong = loaded.diagnostics.find(isError);
     return brokenAt(file, start, `The config has errors: ${wrong?.message ?? "it cannot be read"}`);

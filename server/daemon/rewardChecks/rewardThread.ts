@@ -10,6 +10,7 @@ import type {
 } from "../../../shared/protocol/protocol.ts";
 import type { Expectation } from "../../../shared/rollouts/expectation.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import { needs } from "../../config/needs.ts";
 import { askJudge } from "../../analysis/judge/ask.ts";
 import { judgeReport } from "../../analysis/judge/report.ts";
 import { AnswerScorer } from "../../analysis/rewardChecks/answers.ts";
@@ -30,12 +31,13 @@ import { loadFile, type LoadedFile } from "../../frameworks/asConfig/load.ts";
 import { withhold } from "../../lib/own/withheld.ts";
 import { testedConfig } from "../../frameworks/asConfig/testedConfig.ts";
 import { whyUntried } from "../../frameworks/asConfig/untried.ts";
+import { recordedNear } from "../../store/recordedNear.ts";
 import { threadError } from "../threadError.ts";
 import { testCurricula } from "./curriculumTests.ts";
 import type { Attacked, FromThread, RewardTask } from "./wire.ts";
 
 function loaded({ file, text }: RewardTask): LoadedFile & { readonly config: RunConfig } {
-  const found = loadFile(file, { text, asksReward: true }, { absent: ["model"] });
+  const found = loadFile(file, { text, needs: needs.tried });
   const { config, diagnostics } = found;
   if (config !== undefined) return { ...found, config };
   const wrong = diagnostics.find(({ severity }) => severity === "error");
@@ -154,7 +156,11 @@ async function answer(
     if (want.kind === "attack")
       post({ kind: "attacked", attacked: await attacked(config, scorer, want.seconds) });
     else
-      for await (const checked of checkReward(config, found, scorer, { unsaved, rollouts: want.rollouts }))
+      for await (const checked of checkReward(config, found, scorer, {
+        unsaved,
+        rollouts: want.rollouts,
+        near: () => recordedNear(config),
+      }))
         post(checked);
   } finally {
     await scorer.close();

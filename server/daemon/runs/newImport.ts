@@ -6,6 +6,7 @@ import { isAbsolute, join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { ParamsOf, runsImport } from "../../../shared/protocol/protocol.ts";
 import type { Trainer } from "../../../shared/run/origin.ts";
+import { needs } from "../../config/needs.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { importConfig, nearConfig, type ConfigForImport } from "../../frameworks/project/importConfig.ts";
 import { configFolder, fetchFile } from "../../sites/fetchFile.ts";
@@ -112,7 +113,7 @@ function chosenConfig(
 }
 
 function namedConfig(file: string, set: readonly string[]): ConfigForImport {
-  const { config, diagnostics } = loadFile(file, { set, recorded: true }, { absent: ["data", "model"] });
+  const { config, diagnostics } = loadFile(file, { set, recorded: true, needs: needs.explained });
   if (config !== undefined) return { config: importConfig(file, set, config) };
   const [first] = diagnostics.filter(({ severity }) => severity === "error");
   throw new UserError(`The config has errors: ${first?.message ?? "it cannot be read"}`, {

@@ -28,7 +28,7 @@ export interface LoadedFile extends LoadedConfig {
 export function loadFile(
   file: string,
   options: LoadOptions = {},
-  forConverted: Pick<LoadOptions, "absent"> = {},
+  forConverted: Pick<LoadOptions, "needs"> = {},
 ): LoadedFile {
   const path = resolve(file);
   const text = options.text ?? textOf(path);

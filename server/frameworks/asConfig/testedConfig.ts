@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { needs } from "../../config/needs.ts";
 import { hasTerms, type RewardTest } from "../../analysis/rewardChecks/rewardTests.ts";
 import { isConfigName } from "../../config/configKind.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
@@ -15,7 +16,7 @@ export function testedConfig(file: string, tests: readonly RewardTest[]): RunCon
     const names = readdirSync(folder).sort();
     const others = names.filter((name) => converts(join(folder, name)));
     for (const name of [...names.filter(isConfigName), ...others]) {
-      const { config } = loadFile(join(folder, name), {}, { absent: ["data", "model"] });
+      const { config } = loadFile(join(folder, name), { needs: needs.served });
       if (config !== undefined && hasTerms(config.top, tests)) return config;
     }
     const above = dirname(folder);

@@ -1,5 +1,6 @@
 /** The config that a folder of another program's run belongs to, as an import takes it. */
 import { resolve } from "node:path";
+import { needs } from "../../config/needs.ts";
 import type { Trainer } from "../../../shared/run/origin.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
@@ -60,11 +61,11 @@ export function nearConfig(
     case "several":
       return { note: `several configs lie near the folder (${near.files.map(shown).join(", ")}): ${name}` };
     case "one": {
-      const { config: loaded, diagnostics } = loadFile(
-        near.file,
-        { set, recorded: true },
-        { absent: ["data", "model"] },
-      );
+      const { config: loaded, diagnostics } = loadFile(near.file, {
+        set,
+        recorded: true,
+        needs: needs.explained,
+      });
       if (loaded !== undefined) return { config: importConfig(near.file, set, loaded) };
       const [first] = diagnostics.filter(({ severity }) => severity === "error");
       return {

@@ -14,8 +14,15 @@ const blocks = 12;
 /** The `curriculum` key of the file itself, and the first stage that follows it. */
 function written({ root, whole }: OpenConfig): { key: Range; stage: StageConfig; seed: number } | undefined {
   const key = entry(root, "curriculum")?.key.range;
-  const stage = whole.config?.stages.find(({ kind }) => kind === "rl");
-  return key === undefined || stage === undefined ? undefined : { key, stage, seed: whole.config?.seed ?? 1 };
+  if (key === undefined) return undefined;
+  // Neither its model nor its reward need be there.
+  return whole.ask(({ stages, seed }) => {
+    const stage = stages.find(({ kind }) => kind === "rl");
+    if (stage === undefined) return undefined;
+    // It reads all that a forecast rests on: values that cannot be read end it here.
+    forecastNow(stage.body, stage.steps, seed);
+    return { key, stage, seed };
+  });
 }
 
 async function predicted(open: OpenConfig): Promise<{ key: Range; forecast: Forecast } | undefined> {

@@ -58,7 +58,7 @@ export function hoverAt(place: HoverPlace): Hover | undefined {
 
 /** What the model's chat template does over turns, where the model or the shape of episodes is chosen. */
 function chatText({ dotted, loaded }: HoverTarget): string[] {
-  const base = loaded?.config?.model.base;
+  const base = loaded?.ask(({ model }) => model.base);
   if (base === undefined || base === "tiny" || !isReadable(base)) return [];
   if (!/^model(\.base)?$|(^|\.)rollout\.shape$/.test(dotted)) return [];
   const look = modelFacts.look(base);

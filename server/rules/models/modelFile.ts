@@ -9,7 +9,7 @@ export const modelFile: Rule = {
   id: "model-file",
   title: "Missing model",
   why: "`model.base` is `tiny`, a Hugging Face folder, a `.gguf` file or a checkpoint of an earlier run. Nothing is downloaded, so the files must be on this machine.",
-  check({ config, file, root, report, absent }) {
+  check({ config, file, root, report }) {
     const { base } = config.model;
     if (base === "tiny" || base.startsWith("${env:") || isReadable(base)) return;
     // A path is absolute: another trainer downloads what has a name.
@@ -18,7 +18,6 @@ export const modelFile: Rule = {
     const { hint, fixes } = sibling(base, at);
     report({
       rule: modelFile.id,
-      severity: absent?.includes("model") === true ? "warning" : "error",
       message: `There is no model at \`${relative(dirname(file), base)}\`: name \`tiny\`, a folder, a .gguf file or a checkpoint that exists.${hint}`,
       key: "model.base",
       at,

@@ -112,7 +112,7 @@ function checkTraining(model: ConfigModel, name: string, node: MapNode, complain
 }
 
 function checkOpened(model: ConfigModel, name: string, node: MapNode, complain: Complain): void {
-  const { file, absent } = model;
+  const { file } = model;
   checkTraining(model, name, node, complain);
   const base = valueOf(child(node, "base"));
   const origin = child(node, "base")?.origin;
@@ -123,7 +123,6 @@ function checkOpened(model: ConfigModel, name: string, node: MapNode, complain: 
   if (!existsSync(path) && !(isHubName(base) && model.config.engine.use !== "embedded"))
     complain(
       {
-        severity: absent?.includes("model") === true ? "warning" : "error",
         message: `There is no model at \`${relative(dirname(file), path)}\`: name \`tiny\`, a folder, a .gguf file or a checkpoint that exists.`,
       },
       "base",

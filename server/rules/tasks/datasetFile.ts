@@ -30,11 +30,9 @@ export const datasetFile: Rule = {
         const unfit = found.files.find((file) => !existsSync(file) || unfitFile(file) !== undefined);
         const { problem } = found;
         if (problem === undefined && unfit === undefined) continue;
-        const severity = model.absent?.includes("data") === true ? "warning" : "error";
-        reportAt(model, view, datasetFile, [["tasks", String(index), key]], (at) => ({
-          ...(problem === undefined ? missing(model, unfit ?? dataset, at) : { message: problem }),
-          severity,
-        }));
+        reportAt(model, view, datasetFile, [["tasks", String(index), key]], (at) =>
+          problem === undefined ? missing(model, unfit ?? dataset, at) : { message: problem },
+        );
       }
     }
   },

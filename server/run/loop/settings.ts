@@ -8,6 +8,7 @@ import { z } from "zod";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { Json } from "../../../shared/lib/json.ts";
 import type { RunFile } from "../../../shared/run/run.ts";
+import { needs } from "../../config/needs.ts";
 import { isLive, liveKeys } from "../../config/grammar/live.ts";
 import { loadConfig, type LoadedConfig } from "../../rules/load.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
@@ -72,6 +73,7 @@ export const loadWith = (
   const loaded = loadConfig(run.file, {
     text: authored,
     recorded,
+    ...(recorded && { needs: needs.explained }),
     set: [...run.set, ...settings.map(assignment)],
     folder: dirname(run.file),
     ...(run.steps === undefined ? {} : { steps: run.steps }),

@@ -1,3 +1,4 @@
+import { needs } from "../../config/needs.ts";
 import { dirname } from "node:path";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { loadConfig } from "../../rules/load.ts";
@@ -9,6 +10,6 @@ export function recordedConfig(runFolder: string, authored: string): RunConfig |
   if (authored === "" || file === null) return undefined;
   const options = { text: authored, set: file.set, folder: dirname(file.file), recorded: true };
   // What is wrong with its data or its model says nothing against its advantages.
-  const { config, ask } = loadConfig(file.file, { ...options, absent: ["data", "model"] });
+  const { config, ask } = loadConfig(file.file, { ...options, needs: needs.explained });
   return config ?? ask((one) => one);
 }

@@ -1,4 +1,5 @@
 /** Imported rollouts and the data that they were asked from: dumps have none of its columns, and rewards take them. */
+import { needs } from "../../../server/config/needs.ts";
 import assert from "node:assert/strict";
 import { cpSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +30,7 @@ async function imported(
   const output = await trlDump(project, more, ask);
   if (data === "gone") rmSync(join(project, "data"), { recursive: true });
   const file = join(project, "train.py");
-  const loaded = loadFile(file, { recorded: true }, { absent: ["data", "model"] }).config!;
+  const loaded = loadFile(file, { recorded: true, needs: needs.explained }).config!;
   const text = readFileSync(file, "utf8");
   const summary = await importRun({
     ...{ store: folder, folder: output, name: undefined, copy: false, version: "0.0.0" },

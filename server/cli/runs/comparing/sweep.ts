@@ -4,6 +4,7 @@ import type { Command as Program } from "commander";
 import { ask, type Requester } from "../../../../shared/daemon/request.ts";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { runsList, runsShow, type RunSummary } from "../../../../shared/protocol/protocol.ts";
+import { needs } from "../../../config/needs.ts";
 import { sweepTag } from "../../../analysis/sweep/plan.ts";
 import { betterWay } from "../../../core/blocks/checkpoint.ts";
 import { loadConfig } from "../../../rules/load.ts";
@@ -93,7 +94,7 @@ async function named(connection: Requester, word: string | undefined): Promise<K
 
 async function keptSweep(connection: Requester, { id }: RunSummary): Promise<Omit<KnownSweep, "id">> {
   const { file, authored } = await ask(connection, runsShow, { run: id });
-  const { ask: compute } = loadConfig(file, { text: authored, absent: ["data", "model"], trials: "none" });
+  const { ask: compute } = loadConfig(file, { text: authored, needs: needs.written, trials: "none" });
   const sweep = compute((config) => config.sweep);
   if (sweep !== undefined) return { file, sweep, better: betterWay(sweep.metric) };
   throw new UserError(`The config that run ${id} kept has no \`sweep\` that can be read.`, {

@@ -1,4 +1,5 @@
 /** How alike two models' states of the same texts are, layer by layer: one model is open at a time. */
+import { needs } from "../../../config/needs.ts";
 import { contextOf } from "../../../algorithm/algorithm.ts";
 import { evaluationTasks } from "../../../algorithm/curriculum/evaluationTasks.ts";
 import { UserError } from "../../../../shared/lib/errors.ts";
@@ -30,7 +31,7 @@ export type Texts = (tokenizer: PolicyTokenizer) => Int32Array[];
 /** @returns undefined where the file is a config with errors, which are printed */
 export function textsOf(file: string): Texts | undefined {
   if (!/\.ya?ml$/.test(file)) return linesOf(file);
-  const config = loadOrComplain(file, [], false, true);
+  const config = loadOrComplain(file, {}, { needs: needs.drawn });
   return config && promptsOf(config);
 }
 

@@ -1,4 +1,5 @@
 /** Which row of a config's data an imported rollout was asked from. */
+import { needs } from "../../../../server/config/needs.ts";
 import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +35,7 @@ test("the longest whole text in a prompt counts; of two rows with one text neith
 test("verl's dumps get extra_info and data_source of the row, and keep what they have", () => {
   const folder = join(temporary(), "gsm");
   cpSync("test/fixtures/projects/gsm", folder, { recursive: true });
-  const { config } = loadFile(join(folder, "run.sh"), { recorded: true }, { absent: ["model"] });
+  const { config } = loadFile(join(folder, "run.sh"), { recorded: true, needs: needs.explained });
   const { tasks } = config!.top;
   const [, row] = parquetRows(join(folder, "data", "train.parquet"));
   const [{ content }] = row!["prompt"] as [{ content: string }];

@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 import { parse } from "yaml";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { isObject, type Json, type JsonObject } from "../../../../shared/lib/json.ts";
+import { needs } from "../../../../server/config/needs.ts";
 import { convert, type Converted } from "../../../../server/frameworks/convert/index.ts";
 import { loadConfig } from "../../../../server/rules/load.ts";
 import { temporary } from "../../support.ts";
@@ -20,7 +21,7 @@ function configOf(text: string): JsonObject {
   const { diagnostics } = loadConfig(join(folder, "a.gradus.yaml"), {
     text: `name: there\n${config}`.replace(/^name: there\n([\s\S]*^name:)/m, "$1"),
     recorded: true,
-    absent: ["data", "model"],
+    needs: needs.written,
   });
   assert.deepEqual(
     diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message),

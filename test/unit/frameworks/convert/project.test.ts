@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import { parse } from "yaml";
 import { UserError } from "../../../../shared/lib/errors.ts";
+import { needs } from "../../../../server/config/needs.ts";
 import type { TaskSource } from "../../../../server/core/slots/tasks.ts";
 import { asConfig } from "../../../../server/frameworks/asConfig/convertFile.ts";
 import { loadFile } from "../../../../server/frameworks/asConfig/load.ts";
@@ -309,7 +310,7 @@ describe("a converted file that is loaded", () => {
     assert.deepEqual([found.severity, found.range.start.line, found.file], ["error", 1, script]);
     assert.match(found.message, /`gone\.parquet`.*\(converted from run\.sh\)$/);
     assert.equal(config, undefined);
-    const without = loadFile(script, {}, { absent: ["data", "model"] });
+    const without = loadFile(script, {}, { needs: needs.written });
     assert.equal(without.config?.name, "gsm");
     assert.deepEqual(
       without.diagnostics.filter(({ rule }) => /-file$/.test(rule)).map(({ severity }) => severity),

@@ -9,6 +9,7 @@ import { describe, it } from "node:test";
 import { stringify } from "yaml";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { isObject, type Json, type JsonObject } from "../../../../shared/lib/json.ts";
+import { needs } from "../../../../server/config/needs.ts";
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
 import type { RunConfig } from "../../../../server/core/config/runConfig.ts";
 import { convert, type ConvertedFrom } from "../../../../server/frameworks/convert/index.ts";
@@ -134,7 +135,7 @@ function read(name: string, text: string, set: readonly string[]): RunConfig | s
   const { config, diagnostics } = loadConfig(join(folder, `${name}.gradus.yaml`), {
     text,
     recorded: true,
-    absent: ["data", "model"],
+    needs: needs.written,
     set: [...set],
   });
   return config ?? diagnostics.find(({ severity }) => severity === "error")?.message ?? "it cannot be read";
