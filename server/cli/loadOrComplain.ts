@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import { plural } from "../../shared/lib/format.ts";
 import type { LoadOptions } from "../rules/load.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
-import { loadFile } from "../frameworks/asConfig/load.ts";
+import { loadTried, type TriedFile } from "../frameworks/asConfig/builtRows.ts";
+import { loadFile, type LoadedFile } from "../frameworks/asConfig/load.ts";
 import { engineKeys } from "../frameworks/export/engineKeys.ts";
 import type { Converted } from "../frameworks/convert/index.ts";
 import { complain, exit } from "./command.ts";
@@ -28,9 +29,20 @@ export function loadedOrComplain(
   options: LoadOptions,
   draws: boolean,
 ): { readonly config: RunConfig; readonly converted: Converted | undefined } | undefined {
-  const { config, diagnostics, converted } = loadFile(file, options, {
-    absent: draws ? ["model"] : ["data", "model"],
-  });
+  return sayLoaded(file, loadFile(file, options, { absent: draws ? ["model"] : ["data", "model"] }));
+}
+
+/** As `loadedOrComplain`, of what its reward is tried on: a script makes its rows. */
+export async function triedOrComplain(
+  file: string,
+  options: LoadOptions,
+): Promise<(Omit<TriedFile, "loaded"> & { readonly config: RunConfig }) | undefined> {
+  const { loaded, ...tried } = await loadTried(file, options, { absent: ["model"] });
+  const said = sayLoaded(file, loaded);
+  return said && { ...tried, config: said.config };
+}
+
+function sayLoaded(file: string, { config, diagnostics, converted }: LoadedFile) {
   sayConverted(file, converted);
   complainAbout(diagnostics, config === undefined ? "info" : "error");
   if (config === undefined) process.exitCode = exit.failed;

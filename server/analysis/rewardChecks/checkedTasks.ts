@@ -15,11 +15,14 @@ export type CheckedTask = { readonly task: Task } & Partial<Omit<ListedTask, "ta
 const drawn = 64;
 
 /** Every task of `body`. The tasks of a prompt's file come in the file's order. @throws UserError where a file cannot be read */
-export function checkedTasks({ seed }: RunConfig, body: StageBody): CheckedTask[] {
+export function checkedTasks({ seed, file, builtRows }: RunConfig, body: StageBody): CheckedTask[] {
   const random = randomStream(seed, "reward-checks");
   const sources = openSources(body.tasks, contextOf(body, { random, models: noModels }));
   return sources.flatMap(({ source }): readonly CheckedTask[] => {
-    if (source.listed !== undefined) return source.listed();
+    if (source.listed !== undefined)
+      return source
+        .listed()
+        .map((one) => (one.file === builtRows ? { task: one.task, file, row: one.row } : one));
     const values = source.values.length === 0 ? [undefined] : source.values;
     const made = values.flatMap((value) =>
       Array.from({ length: drawn }, () => source.draw("train", value, random)).filter(

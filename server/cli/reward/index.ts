@@ -8,9 +8,8 @@ import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { complain, exit, print, printJson, type Command } from "../command.ts";
 import { collect, pathText } from "../text/diagnostics.ts";
 import { ChangedRollouts, rolloutLines, summaryLines } from "./rescoredText.ts";
-import { whyUntried } from "../../frameworks/asConfig/untried.ts";
 import { engineKeys } from "../../frameworks/export/engineKeys.ts";
-import { loadedOrComplain } from "../loadOrComplain.ts";
+import { loadedOrComplain, triedOrComplain } from "../loadOrComplain.ts";
 import { checked, type CheckOptions } from "./checks.ts";
 import { candidateSetting, nameOf } from "./candidates.ts";
 import { preferenceLines } from "./preferenceText.ts";
@@ -79,9 +78,10 @@ async function run(file: string, options: Options, program: Program): Promise<vo
   if (options.endpoint !== undefined && options.attack !== true)
     program.error("error: --endpoint needs --attack", { exitCode: exit.usage });
   const set = [...options.set, ...candidate.map((reward) => candidateSetting(reward, process.cwd()))];
-  const loaded = loadedOrComplain(file, { set, asksReward: true, engineKeys }, draws);
+  const asked = { set, asksReward: true, engineKeys };
+  const loaded = draws ? await triedOrComplain(file, asked) : loadedOrComplain(file, asked, false);
   if (loaded === undefined) return;
-  const { config, converted } = loaded;
+  const { config, untried, notes } = { untried: undefined, notes: [], ...loaded };
   if (options.serve === true) {
     await serveUntilStopped(config, options);
     return;
@@ -89,15 +89,11 @@ async function run(file: string, options: Options, program: Program): Promise<vo
   if (rollouts !== undefined && options.coverage === true)
     await printCoverage(config, rollouts, options, options.json === true);
   else if (rollouts !== undefined && asksProbe !== true) await rescored(config, rollouts, options);
-  const untried = draws && converted !== undefined ? whyUntried(converted) : undefined;
+  for (const note of [...notes, ...(untried === undefined ? [] : [untried])])
+    if (options.json === true) printJson({ type: "note", note });
+    else complain(visibleText(`${pathText(resolve(file))}: ${note}`));
   if (untried === undefined) await checked(config, options);
-  else sayUntried(file, untried, options.json === true);
-}
-
-function sayUntried(file: string, note: string, json: boolean): void {
-  if (json) printJson({ type: "note", note });
-  else complain(visibleText(`${pathText(resolve(file))}: ${note}`));
-  process.exitCode = exit.failed;
+  else process.exitCode = exit.failed;
 }
 
 export const command: Command = {
