@@ -363,6 +363,10 @@ def main():
     for fd in (3, 4):
         os.set_inheritable(fd, False)
     host.watch_parent()
+    # What the statements print on the way is nobody's question.
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
     sys.dont_write_bytecode = True
     os.environ.update(OFFLINE)
     socket.socket.connect = socket.create_connection = socket.getaddrinfo = no_network
