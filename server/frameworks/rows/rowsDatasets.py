@@ -74,7 +74,7 @@ class Dataset:
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        raise Lacking("`.%s` of a dataset needs the package `datasets`" % name)
+        raise Lacking("needs the package `datasets`, which is not installed, for its `.%s`" % name)
 
     def map(self, function=None, with_indices=False, batched=False, batch_size=1000, remove_columns=None, fn_kwargs=None, input_columns=None, **_):
         made, given = [], fn_kwargs or {}

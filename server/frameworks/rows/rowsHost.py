@@ -68,7 +68,7 @@ class Network(Exception):
 
 
 def no_network(*_, **__):
-    raise Network("it asks the network")
+    raise Network("asks the network")
 
 
 # ---- data sets --------------------------------------------------------------------------------------------------------
@@ -212,9 +212,9 @@ class Making:
             if slices.makes_model(node):
                 if self.tokenizers(node):
                     return
-                raise Lost("it needs a model")
+                raise Lost("needs a model")
             if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in HEAVY:
-                raise Lost("it needs `%s`, which wants a GPU" % node.module)
+                raise Lost("needs `%s`, which wants a GPU" % node.module)
             exec(compile(ast.Module([node], []), self.file, "exec"), self.names)
         except BaseException as error:
             host.leave_fork()
@@ -232,19 +232,21 @@ class Making:
         first = [each.value for each in value.keywords if each.arg in ("model_name", "pretrained_model_name_or_path")]
         for name in own:
             self.names[name] = self.tokenizer((first + value.args)[:1], node)
-        self.lost.update((name, (node.lineno, "it needs a model")) for name in names if name not in own)
+        self.lost.update((name, (node.lineno, "needs a model")) for name in names if name not in own)
         return True
 
     def tokenizer(self, named, node):
         try:
             name = eval(compile(ast.Expression(named[0]), self.file, "eval"), self.names)
             loaded = importlib.import_module("transformers").AutoTokenizer
+        except ModuleNotFoundError:
+            return Tokenizer("needs the tokenizer, for which the package `transformers` is not installed")
         except BaseException as error:
-            return Tokenizer("it needs the tokenizer: %s" % self.why(error, node)[1])
+            return Tokenizer("needs the tokenizer, which %s" % self.why(error, node)[1])
         try:
             return loaded.from_pretrained(name)
         except BaseException:
-            return Tokenizer("it needs the tokenizer of `%s`, which is not on this disk" % name)
+            return Tokenizer("needs the tokenizer of `%s`, which is not on this disk" % name)
 
     def failed(self, node, error):
         """What it would have given is lost; where only fewer rows were to be left, they stay as they are."""
@@ -255,7 +257,7 @@ class Making:
         known = all(name in self.names for name in names)
         if isinstance(call, ast.Call) and slices.is_tokenizer(call) and not known:
             for name in names:
-                self.names[name] = Tokenizer("it needs the tokenizer, which is not on this disk")
+                self.names[name] = Tokenizer("needs the tokenizer, which is not on this disk")
             return
         tokenizes = known and all(slices.TOKENIZER.search(name) for name in names)
         if known and (tokenizes or (FEWER.match(method) and isinstance(self.root(error), Lost))):
@@ -290,7 +292,7 @@ class Making:
         if isinstance(root, Lost):
             return line, str(root)
         if isinstance(error, ModuleNotFoundError):
-            return line, "it needs the package `%s`, which is not installed" % (error.name or "").split(".")[0]
+            return line, "needs the package `%s`, which is not installed" % (error.name or "").split(".")[0]
         text = host.thrown(error, self.folder)
         return line, re.sub(r" \([^()]*:\d+\)$", "", text) if own else text
 
@@ -303,14 +305,14 @@ class Making:
         rows, letters = [], 0
         for row in itertools.islice(iter(value), self.most):
             if not isinstance(row, dict):
-                raise Lost("its rows are no dicts: the first is %s" % host.described(row))
+                raise Lost("makes rows that are no dicts: the first is %s" % host.described(row))
             made = {str(name): plain(each) for name, each in row.items()}
             letters += len(json.dumps(made))
             if letters > LETTERS and rows:
                 break
             rows.append({name: each for name, each in made.items() if each is not OTHER})
         if not rows:
-            raise Lost("it has no row")
+            raise Lost("makes no row")
         return rows
 
 
@@ -351,7 +353,7 @@ def make(message):
             lines.append(node.lineno)
     left = making.left
     if making.templates:
-        left = left + [{"line": None, "what": "prompts are written as ChatML: the tokenizer's own template is not on this disk"}]
+        left = left + [{"line": None, "what": "prompts are written as ChatML, since the tokenizer's own template is not on this disk"}]
     return {"kind": "made", "rows": rows, "left": left, "sample": Data.sample, "line": min(lines)}
 
 

@@ -74,9 +74,11 @@ interface Said {
   readonly line: number | null;
 }
 
-/** "it needs a model (train.py:12)", "… (train.ipynb cell 4:2)". */
+/** "train.py:12 needs a model", "`org/data` is not on this disk (train.ipynb cell 4:2)". */
 function said({ what, line }: Said, file: string, text: string): string {
-  return line === null ? cut(what) : `${cut(what)} (${placeIn(file, text, line)})`;
+  if (line === null) return cut(what);
+  const place = placeIn(file, text, line);
+  return /^[a-z]/.test(what) ? `${place} ${cut(what)}` : `${cut(what)} (${place})`;
 }
 
 /** @param line from 1 */
@@ -94,10 +96,10 @@ function notesFor({ sample, left, rows }: Extract<MadeRows, { kind: "made" }>, f
           `The reward was tried on ${plural(rows.length, "sample row")} with GSM8K's columns: the data set is not on this disk.`,
         ]
       : []),
-    ...left.map(({ what, line }) =>
-      line === null
-        ? `Of the rows that the script builds, ${what}.`
-        : `A statement that makes fewer rows was left out: ${said({ what, line }, file, text)}.`,
+    ...left.map((one) =>
+      one.line === null
+        ? `Of the rows that the script builds, ${one.what}.`
+        : `Rows are tried that may not train: ${said(one, file, text)}, and was left out.`,
     ),
   ];
 }
