@@ -31,27 +31,15 @@ class Dataset:
     def from_generator(cls, generator, gen_kwargs=None, **_):
         return cls(dict(each) for each in generator(**(gen_kwargs or {})))
 
-    @classmethod
-    def from_pandas(cls, df, **_):
-        return cls(df.to_dict("records"))
-
     @staticmethod
     def from_json(path_or_paths, **_):
         return load_dataset("json", data_files=path_or_paths, split="train")
 
-    @staticmethod
-    def from_csv(path_or_paths, **_):
-        return load_dataset("csv", data_files=path_or_paths, split="train")
-
-    @staticmethod
-    def from_parquet(path_or_paths, **_):
-        return load_dataset("parquet", data_files=path_or_paths, split="train")
+    from_csv = from_parquet = from_json
 
     @property
     def column_names(self):
         return self._columns or list(self._rows[0] if self._rows else {})
-
-    features = column_names
 
     @property
     def num_rows(self):
@@ -76,36 +64,26 @@ class Dataset:
             raise AttributeError(name)
         raise Lacking("needs the package `datasets`, which is not installed, for its `.%s`" % name)
 
-    def map(self, function=None, with_indices=False, batched=False, batch_size=1000, remove_columns=None, fn_kwargs=None, input_columns=None, **_):
-        made, given = [], fn_kwargs or {}
+    def map(self, function=None, with_indices=False, batched=False, batch_size=1000, remove_columns=None, fn_kwargs=None, **named):
+        if named.get("input_columns") is not None:
+            raise Lacking("needs the package `datasets`, which is not installed, for `input_columns`")
         drop = [remove_columns] if isinstance(remove_columns, str) else list(remove_columns or [])
-
-        def called(value, index):
-            names = [input_columns] if isinstance(input_columns, str) else input_columns
-            values = [value] if names is None else [value[name] for name in names]
-            return function(*values, *([index] if with_indices else []), **given)
-
-        if batched:
-            step = batch_size or max(1, len(self))
-            for start in range(0, len(self), step):
-                rows = self._rows[start : start + step]
-                columns = _columns_of(rows)
-                new = called(columns, list(range(start, start + len(rows)))) or {}
-                kept = {name: values for name, values in columns.items() if name not in drop}
-                merged = dict(kept, **new)
-                made += [dict(zip(merged, values)) for values in zip(*merged.values())]
-        else:
-            for at, row in enumerate(self._rows):
-                new = called(dict(row), at)
-                kept = {name: value for name, value in row.items() if name not in drop}
-                made.append(kept if new is None else dict(kept, **new))
+        step = (batch_size or max(1, len(self))) if batched else 1
+        made = []
+        for start in range(0, len(self), step):
+            rows = self._rows[start : start + step]
+            places = list(range(start, start + len(rows)))
+            value = _columns_of(rows) if batched else dict(rows[0])
+            given = [places if batched else start] if with_indices else []
+            new = function(value, *given, **(fn_kwargs or {})) or {}
+            merged = {name: each for name, each in (_columns_of(rows) if batched else rows[0]).items() if name not in drop}
+            merged.update(new)
+            made += [dict(zip(merged, values)) for values in zip(*merged.values())] if batched else [merged]
         return Dataset(made)
 
-    def filter(self, function=None, with_indices=False, batched=False, fn_kwargs=None, input_columns=None, **_):
-        answers = self.map(
-            lambda *each, **given: {"_kept": function(*each, **given)}, with_indices, batched, 1000, None, fn_kwargs, input_columns
-        )
-        return Dataset([row for row, kept in zip(self._rows, answers["_kept"] if len(self) else []) if kept], self.column_names)
+    def filter(self, function=None, with_indices=False, batched=False, fn_kwargs=None, **named):
+        kept = self.map(lambda *each, **given: {"_": function(*each, **given)}, with_indices, batched, fn_kwargs=fn_kwargs, **named)
+        return Dataset([row for row, each in zip(self._rows, kept) if each["_"]], self.column_names)
 
     def select(self, indices, **_):
         return Dataset([self._rows[int(at)] for at in indices if int(at) < len(self)], self.column_names)
@@ -113,16 +91,8 @@ class Dataset:
     def take(self, n):
         return Dataset(self._rows[:n], self.column_names)
 
-    def skip(self, n):
-        return Dataset(self._rows[n:], self.column_names)
-
     def shuffle(self, seed=None, **_):
         return Dataset(random.Random(seed or 0).sample(self._rows, len(self)), self.column_names)
-
-    def sort(self, column_names, reverse=False, **_):
-        names = [column_names] if isinstance(column_names, str) else list(column_names)
-        key = lambda row: [row[name] for name in names]  # noqa: E731
-        return Dataset(sorted(self._rows, key=key, reverse=reverse is True), self.column_names)
 
     def rename_columns(self, column_mapping, **_):
         return Dataset({column_mapping.get(name, name): value for name, value in row.items()} for row in self._rows)
@@ -136,21 +106,11 @@ class Dataset:
         names = [column_names] if isinstance(column_names, str) else column_names
         return Dataset({name: value for name, value in row.items() if name not in names} for row in self._rows)
 
-    def select_columns(self, column_names, **_):
-        names = [column_names] if isinstance(column_names, str) else column_names
-        return Dataset({name: row[name] for name in names} for row in self._rows)
-
-    def add_column(self, name, column, **_):
-        return Dataset(dict(row, **{name: value}) for row, value in zip(self._rows, column))
-
-    def unique(self, column):
-        return list(dict.fromkeys(self[column]))
-
     def train_test_split(self, test_size=0.25, seed=None, shuffle=True, **_):
         rows = self.shuffle(seed) if shuffle else self
         count = int(len(rows) * test_size) if isinstance(test_size, float) else min(int(test_size), len(rows) - 1)
         end = len(rows) - count
-        return DatasetDict(train=rows.take(end), test=rows.skip(end))
+        return DatasetDict(train=rows.take(end), test=rows.select(range(end, len(rows))))
 
 
 class DatasetDict(dict):
@@ -175,11 +135,6 @@ def concatenate_datasets(dsets, **_):
     return Dataset(row for each in dsets for row in each)
 
 
-def disable_caching(*_, **__):
-    pass
-
-
-disable_progress_bar = disable_progress_bars = disable_caching
 # Reads what only Gradus can: (path, name, split, revision) -> rows, or None. Set by the host.
 ask = None
 

@@ -4,7 +4,7 @@ import type { Task } from "../../../core/task.ts";
 import type { AnswerScorer, ScoredAnswer } from "../answers.ts";
 import { spread, type CheckedTask } from "../checkedTasks.ts";
 import { goldForms, type GoldForm } from "../forms/goldForms.ts";
-import { ownFile, placeOf, type FilePlace } from "../ownFiles.ts";
+import { ownFile, placeIn, placeOf, type FilePlace } from "../ownFiles.ts";
 import { mismatches, type Mismatch } from "./mismatch.ts";
 import { PromptForms } from "./promptForms.ts";
 
@@ -191,7 +191,7 @@ class FormatCheck {
   ): FormatFinding {
     const file = ownFile(term);
     const line = of && this.forms.textsOf(file)?.lineOf(of.pattern.start);
-    const place = file === undefined || line === undefined ? placeOf(term) : { file, line };
+    const place = file === undefined || line === undefined ? placeOf(term) : placeIn(file, line);
     const response = (onlyLines ? this.forms.long : this.forms.plain).of(this.tasks[0]!) ?? "";
     return { term: term.name, ...rest, onlyLines, response, ...(place && { place }) };
   }

@@ -2,6 +2,7 @@
 import type { StageBody } from "../../../core/config/resolved.ts";
 import type { Task } from "../../../core/task.ts";
 import type { GoldForm } from "../forms/goldForms.ts";
+import { isPython } from "../../../lib/notebook/notebook.ts";
 import { ownFile, sourceOf } from "../ownFiles.ts";
 import { longWork, shortWork } from "./mismatch.ts";
 import { PythonTexts } from "./pythonTexts.ts";
@@ -87,7 +88,7 @@ export class PromptForms {
 
   /** @returns undefined: the term is no Python of one's own */
   textsOf(file: string | undefined): PythonTexts | undefined {
-    const source = file?.endsWith(".py") === true ? sourceOf(file) : undefined;
+    const source = file !== undefined && isPython(file) ? sourceOf(file) : undefined;
     if (file === undefined || source === undefined) return undefined;
     const known = this.texts.get(file) ?? new PythonTexts(source);
     this.texts.set(file, known);
