@@ -62,7 +62,8 @@ export async function goldFormOf(
 ): Promise<GoldForm | undefined> {
   const sample = spread(tasks, tried);
   let best: Tried | undefined;
-  for (const form of [prompts.plain, ...goldForms, spokenTags(scorer.body), ...prompts.variants]) {
+  const spoken = spokenTags(scorer.body, (task) => prompts.of(task) !== undefined);
+  for (const form of [prompts.plain, ...goldForms, spoken, ...prompts.variants]) {
     const isVariant = best !== undefined && "change" in form;
     if (isVariant && best!.passed > 0) break;
     const scored = await scorer.score(answersIn(form, sample).map(({ answer }) => answer));

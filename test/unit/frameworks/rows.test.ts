@@ -112,7 +112,7 @@ ${trained("data")}`,
     assert.equal(rows[0]?.["prompt"], "<|im_start|>user\n1 + 1<|im_end|>\n");
     assert.match(
       notes[0] ?? "",
-      /^Rows are tried that may not train: train\.py:10 needs the tokenizer .* left out\.$/,
+      /^Rows are tried that may not train: train\.py:10 needs the tokenizer.* left out\.$/,
     );
     assert.match(notes[1] ?? "", /written as ChatML/);
   });

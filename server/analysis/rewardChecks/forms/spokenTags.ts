@@ -12,15 +12,18 @@ const answers = /^(final|your)?[_-]?(answer|solution|result|output|response|conc
 /** Characters of a prompt that are read, and different tags of it. */
 const [mostText, mostTags] = [20_000, 12];
 
-export function spokenTags({ rollout }: StageBody): GoldForm {
-  const write = ({ prompt }: Task, answer: string | undefined): string | undefined => {
+/** @param shows whether a task's prompt shows a format: that one counts */
+export function spokenTags({ rollout }: StageBody, shows: (task: Task) => boolean): GoldForm {
+  const write = (task: Task, answer: string | undefined): string | undefined => {
+    if (answer === undefined || shows(task)) return undefined;
+    const { prompt } = task;
     const text = `${rollout.system ?? ""}\n${prompt}`.slice(0, mostText);
     const named = [...new Set([...text.matchAll(tag)].map(([one]) => one))].slice(0, mostTags);
     const at = named.findLastIndex(
       (one, i) => answers.test(one.slice(1, -1)) && named[i + 1] === one.replace("<", "</"),
     );
     const [open, close] = [named[at], named[at + 1]];
-    if (answer === undefined || open === undefined || close === undefined) return undefined;
+    if (open === undefined || close === undefined) return undefined;
     const [first = "", ...others] = named.slice(0, at);
     return `${first}${first === "" ? "" : shortWork}${others.join("")}\n${open}${answer}${close}`.trimStart();
   };
