@@ -15,7 +15,7 @@ TOKENIZER = re.compile(r"tokenizer|processor|processing_class", re.I)
 # Calls that make a model, or train one: no statement of these runs.
 MODEL = re.compile(r"(Trainer|LLM|get_peft_model|pipeline|SentenceTransformer)$")
 # Methods that write, send or show.
-OUTWARD = re.compile(r"^(push_to_hub|save_\w+|to_(csv|json|parquet|sql|pandas)|head|info|describe|print\w*|show)$")
+OUTWARD = re.compile(r"^(push_to_hub|save_\w+|to_(csv|json|parquet|sql|pandas)|apply_chat_template|encode|decode|head|info|describe|print\w*|show)$")
 
 
 class NoRows(Exception):
