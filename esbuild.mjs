@@ -76,6 +76,9 @@ export const entries = [
     entryPoints: {
       rewardHost: "server/methods/reward/own/python/rewardHost.py",
       objectHost: "server/lib/own/python/objectHost.py",
+      rowsHost: "server/frameworks/rows/rowsHost.py",
+      rowsSlice: "server/frameworks/rows/rowsSlice.py",
+      rowsDatasets: "server/frameworks/rows/rowsDatasets.py",
       reasoningGym: "server/methods/tasks/reasoningGym/reasoningGym.py",
       mathVerify: "server/methods/reward/maths/mathVerify.py",
       gradus_hook: "server/cli/hook/gradus_hook.py",

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { plural } from "../../shared/lib/format.ts";
 import type { LoadOptions } from "../rules/load.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
+import { loadTried, type TriedFile } from "../frameworks/asConfig/builtRows.ts";
 import { loadFile, type LoadedFile } from "../frameworks/asConfig/load.ts";
 import { engineKeys } from "../frameworks/export/engineKeys.ts";
 import type { Converted } from "../frameworks/convert/index.ts";
@@ -24,14 +25,26 @@ export function loadedOrComplain(
   file: string,
   options: Omit<LoadOptions, "engineKeys">,
   forConverted: Pick<LoadOptions, "needs"> = {},
-):
-  | {
-      readonly config: RunConfig;
-      readonly converted: Converted | undefined;
-      readonly diagnostics: LoadedFile["diagnostics"];
-    }
-  | undefined {
-  const { config, diagnostics, converted } = loadFile(file, { ...options, engineKeys }, forConverted);
+): Said | undefined {
+  return sayLoaded(file, loadFile(file, { ...options, engineKeys }, forConverted));
+}
+
+interface Said extends Pick<LoadedFile, "diagnostics"> {
+  readonly config: RunConfig;
+  readonly converted: Converted | undefined;
+}
+
+/** As `loadedOrComplain`, of what its reward is tried on: a script makes its rows. */
+export async function triedOrComplain(
+  file: string,
+  options: Omit<LoadOptions, "engineKeys">,
+): Promise<(Omit<TriedFile, "loaded"> & Said) | undefined> {
+  const { loaded, ...tried } = await loadTried(file, { ...options, engineKeys });
+  const said = sayLoaded(file, loaded);
+  return said && { ...tried, ...said };
+}
+
+function sayLoaded(file: string, { config, diagnostics, converted }: LoadedFile): Said | undefined {
   sayConverted(file, converted);
   complainAbout(diagnostics, config === undefined ? "info" : "error");
   if (config === undefined) process.exitCode = exit.failed;

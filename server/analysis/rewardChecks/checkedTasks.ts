@@ -18,6 +18,9 @@ export type CheckedTask = { readonly task: Task } & Partial<Omit<ListedTask, "ta
 /** Tasks drawn of an environment for each value of its arms. */
 const drawn = 64;
 
+/** What tasks are drawn by, and whose they are. */
+type TasksOf = Pick<RunConfig, "seed" | "file" | "builtRows">;
+
 /** Data of which no task can be tried. */
 export interface UnreadData {
   /** As the config names it. */
@@ -34,8 +37,8 @@ export interface ReadTasks {
  * Every task of `body`, as far as its data can be read: a file that cannot costs its own tasks alone. The tasks of a
  * prompt's file come in the file's order.
  */
-export function readTasks({ seed }: Pick<RunConfig, "seed">, body: StageBody): ReadTasks {
-  const random = randomStream(seed, "reward-checks");
+export function readTasks(config: TasksOf, body: StageBody): ReadTasks {
+  const random = randomStream(config.seed, "reward-checks");
   const context = contextOf(body, { random, models: noModels });
   const unread: UnreadData[] = [];
   // What a run makes of other tasks is made in the run.
@@ -49,7 +52,7 @@ export function readTasks({ seed }: Pick<RunConfig, "seed">, body: StageBody): R
       return [];
     }
   });
-  return { tasks: sources.flatMap(({ source }) => tasksOf(source, random)), unread };
+  return { tasks: sources.flatMap(({ source }) => tasksOf(source, config, random)), unread };
 }
 
 const dataName = ({ name, source }: TaskConfig): string => {
@@ -61,8 +64,12 @@ const dataName = ({ name, source }: TaskConfig): string => {
       : relative(source.folder, resolve(source.folder, data));
 };
 
-function tasksOf(source: TaskSource, random: Random): readonly CheckedTask[] {
-  if (source.listed !== undefined) return source.listed();
+/** Rows that a script has made are of that script: the file that holds them is nobody's. */
+function tasksOf(source: TaskSource, { file, builtRows }: TasksOf, random: Random): readonly CheckedTask[] {
+  if (source.listed !== undefined)
+    return source
+      .listed()
+      .map((one) => (one.file === builtRows ? { task: one.task, file, row: one.row } : one));
   const values = source.values.length === 0 ? [undefined] : source.values;
   const made = values.flatMap((value) =>
     Array.from({ length: drawn }, () => source.draw("train", value, random)).filter((task) => task !== null),
@@ -71,7 +78,7 @@ function tasksOf(source: TaskSource, random: Random): readonly CheckedTask[] {
 }
 
 /** Every task of `body`. @throws UserError where data cannot be read */
-export function checkedTasks(config: Pick<RunConfig, "seed">, body: StageBody): readonly CheckedTask[] {
+export function checkedTasks(config: TasksOf, body: StageBody): readonly CheckedTask[] {
   const { tasks, unread } = readTasks(config, body);
   if (unread[0] !== undefined) throw unread[0].error;
   return tasks;

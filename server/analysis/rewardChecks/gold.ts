@@ -4,6 +4,7 @@ import { decidingTerms, type AnswerScorer, type ScoredAnswer } from "./answers.t
 import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
 import { goldForms, type GoldForm } from "./forms/goldForms.ts";
 import { ownProcessTasks, type OwnProcessTasks } from "./ownProcess.ts";
+import { spokenTags } from "./forms/spokenTags.ts";
 import { traitsOf, type Trait } from "./forms/traits.ts";
 import { checkFormat, type FormatFinding } from "./format/checkFormat.ts";
 import { PromptForms } from "./format/promptForms.ts";
@@ -61,7 +62,8 @@ export async function goldFormOf(
 ): Promise<GoldForm | undefined> {
   const sample = spread(tasks, tried);
   let best: Tried | undefined;
-  for (const form of [prompts.plain, ...goldForms, ...prompts.variants]) {
+  const spoken = spokenTags(scorer.body, (task) => prompts.of(task) !== undefined);
+  for (const form of [prompts.plain, ...goldForms, spoken, ...prompts.variants]) {
     const isVariant = best !== undefined && "change" in form;
     if (isVariant && best!.passed > 0) break;
     const scored = await scorer.score(answersIn(form, sample).map(({ answer }) => answer));

@@ -5,7 +5,8 @@ import { checkReward } from "../../analysis/rewardChecks/check.ts";
 import { ownFile } from "../../analysis/rewardChecks/ownFiles.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { needs } from "../../config/needs.ts";
-import { loadFile } from "../../frameworks/asConfig/load.ts";
+import { loadTried } from "../../frameworks/asConfig/builtRows.ts";
+import { loadFile, type LoadedFile } from "../../frameworks/asConfig/load.ts";
 import { whyUntried } from "../../frameworks/asConfig/untried.ts";
 import { engineKeys } from "../../frameworks/export/engineKeys.ts";
 import { recordedNear } from "../../store/recordedNear.ts";
@@ -17,27 +18,38 @@ interface Tried {
   readonly notes: readonly string[];
 }
 
-/** The config of a file whose reward is a function of the folder's; a note where it cannot be tried; else undefined. */
-function ownReward(file: string, signal?: AbortSignal) {
-  const loaded = loadFile(file, { needs: needs.tried, engineKeys });
-  const { config, converted, diagnostics } = loaded;
-  if (config === undefined) {
-    const wrong = diagnostics.find(({ severity }) => severity === "error");
-    return { note: `its reward was not tried: ${wrong?.message ?? "the file cannot be read."}` };
-  }
+const options = { needs: needs.tried, engineKeys };
+
+type Own = { readonly note: string } | "none" | "one";
+
+/** Whether a file's reward is a function of its folder; a note where it cannot be tried. Nothing runs. */
+function ownTerms(file: string): Own {
+  const { config, converted, diagnostics } = loadFile(file, options);
   const untried = converted && whyUntried(converted);
+  if (config === undefined) return { note: unread(diagnostics) };
   if (untried !== undefined) return { note: untried };
-  const scorer = new AnswerScorer(config, signal === undefined ? {} : { signal });
-  return scorer.body.reward.terms.some((term) => ownFile(term) !== undefined)
-    ? { config, loaded, scorer }
-    : undefined;
+  const { body } = new AnswerScorer(config);
+  return body.reward.terms.some((term) => ownFile(term) !== undefined) ? "one" : "none";
 }
+
+/** What is tried of a file whose reward is a function of the folder's; a note where it cannot be tried; else undefined. */
+async function ownReward(file: string, signal: AbortSignal) {
+  const own = ownTerms(file);
+  if (own !== "one") return own === "none" ? undefined : own;
+  const { loaded, untried, notes } = await loadTried(file, options, {}, signal);
+  const { config, diagnostics } = loaded;
+  if (untried !== undefined) return { note: untried };
+  if (config !== undefined) return { config, loaded, notes, scorer: new AnswerScorer(config, { signal }) };
+  return { note: unread(diagnostics) };
+}
+
+const unread = (diagnostics: LoadedFile["diagnostics"]): string =>
+  `its reward was not tried: ${diagnostics.find(({ severity }) => severity === "error")?.message ?? "the file cannot be read."}`;
 
 /** Whether the file names a reward function of its folder, which only running it can try. */
 export function hasOwnReward(file: string): boolean {
   try {
-    const own = ownReward(file);
-    return own !== undefined && "scorer" in own;
+    return ownTerms(file) === "one";
   } catch (error) {
     // `validate` says what is wrong with the file.
     if (error instanceof UserError) return false;
@@ -54,10 +66,11 @@ export async function tryReward(file: string, signal: AbortSignal): Promise<Trie
   const notes: string[] = [];
   const note = (text: string): void => void notes.push(`${file}: ${text}`);
   try {
-    const own = ownReward(file, signal);
+    const own = await ownReward(file, signal);
     if (own === undefined) return { findings, notes };
     if ("note" in own) return { findings, notes: [`${file}: ${own.note}`] };
     const { config, loaded, scorer } = own;
+    own.notes.forEach(note);
     const close = (): void => void scorer.close();
     signal.addEventListener("abort", close, { once: true });
     try {

@@ -39,7 +39,7 @@ export async function sumOf(word: string, { runs, seconds }: SumOptions): Promis
   const rewards = runs ? await triedRewards(projects, seconds) : { findings: [], left: untried(own) };
   const findings = [...checked.flatMap(diagnosed), ...rewards.findings, ...read.findings];
   return {
-    findings: worstFirst(once(findings)),
+    findings: once(worstFirst(findings)),
     projects,
     logs: read.logs,
     unchecked: uncheckedOf(checked),
@@ -123,15 +123,20 @@ const diagnosed = ({ file, diagnostics }: Checked): Finding[] =>
     message,
   }));
 
-/** Launches of one project often share what is wrong: a reward's file, a base config. */
-const once = (findings: readonly Finding[]): readonly Finding[] => [
-  ...new Map(
-    findings.map((finding) => [
-      JSON.stringify([finding.file, finding.cell, finding.line, finding.message]),
-      finding,
-    ]),
-  ).values(),
-];
+/**
+ * Launches of one project often share what is wrong: a reward's file, a base config. Of what a rule reads and the reward shows as
+ * well, for the same reason at the same place, the reward's word is enough.
+ */
+const once = (findings: readonly Finding[]): readonly Finding[] => {
+  const seen = new Set<string>();
+  return findings.filter(({ file, cell, line, message }) => {
+    const key = JSON.stringify([file, cell, line, reasonIn(message)]);
+    return !seen.has(key) && seen.add(key);
+  });
+};
+
+/** "`format`: the format that your prompt shows earns 0 of 0.5: WHY": what follows the last colon of its first line. */
+const reasonIn = (message: string): string | undefined => message.split("\n", 1)[0]?.split(": ").at(-1);
 
 /** What is said where functions of the folder may not run. */
 function untried(own: readonly string[]): readonly string[] {

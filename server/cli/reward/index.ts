@@ -9,8 +9,7 @@ import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { complain, exit, print, printJson, type Command } from "../command.ts";
 import { collect, formatted, pathText } from "../text/diagnostics.ts";
 import { ChangedRollouts, rolloutLines, summaryLines } from "./rescoredText.ts";
-import { whyUntried } from "../../frameworks/asConfig/untried.ts";
-import { loadedOrComplain } from "../loadOrComplain.ts";
+import { loadedOrComplain, triedOrComplain } from "../loadOrComplain.ts";
 import { checked, type CheckOptions } from "./checks.ts";
 import { candidateSetting, nameOf } from "./candidates.ts";
 import { preferenceLines } from "./preferenceText.ts";
@@ -80,9 +79,10 @@ async function run(file: string, options: Options, program: Program): Promise<vo
   if (options.endpoint !== undefined && options.attack !== true)
     program.error("error: --endpoint needs --attack", { exitCode: exit.usage });
   const set = [...options.set, ...candidate.map((reward) => candidateSetting(reward, process.cwd()))];
-  const loaded = loadedOrComplain(file, { set, needs: needsOf(options) });
+  const asked = { set, needs: needsOf(options) };
+  const loaded = draws ? await triedOrComplain(file, asked) : loadedOrComplain(file, asked);
   if (loaded === undefined) return;
-  const { config, converted, diagnostics } = loaded;
+  const { config, converted, diagnostics, untried, notes } = { untried: undefined, notes: [], ...loaded };
   // What a trainer recorded lacks columns of its data.
   if (!draws && converted !== undefined)
     for (const missing of diagnostics.filter(({ rule }) => rule === "dataset-file"))
@@ -94,20 +94,16 @@ async function run(file: string, options: Options, program: Program): Promise<vo
   if (rollouts !== undefined && options.coverage === true)
     await printCoverage(config, rollouts, options, options.json === true);
   else if (rollouts !== undefined && asksProbe !== true) await rescored(config, rollouts, options);
-  const untried = draws && converted !== undefined ? whyUntried(converted) : undefined;
+  for (const note of [...notes, ...(untried === undefined ? [] : [untried])])
+    if (options.json === true) printJson({ type: "note", note });
+    else complain(visibleText(`${pathText(resolve(file))}: ${note}`));
   if (untried === undefined) await checked(config, options);
-  else sayUntried(file, untried, options.json === true);
+  else process.exitCode = exit.failed;
 }
 
 function needsOf({ serve, gold, probe, attack }: Options): readonly Part[] {
   if (serve === true) return needs.served;
   return gold === true || probe === true || attack === true ? needs.tried : needs.scored;
-}
-
-function sayUntried(file: string, note: string, json: boolean): void {
-  if (json) printJson({ type: "note", note });
-  else complain(visibleText(`${pathText(resolve(file))}: ${note}`));
-  process.exitCode = exit.failed;
 }
 
 export const command: Command = {

@@ -25,6 +25,8 @@ export interface RunConfig {
   readonly sweep?: Run["sweep"];
   /** The resolved tree as plain data, as the store keeps it: without `sweep`, which is no part of a single run. */
   readonly tree: JsonObject;
+  /** The file of rows that a training script has built: a person knows such a row by its number alone. */
+  readonly builtRows?: string;
 }
 
 /** Names of the models other than the policy that write and score text: what divergences can be measured from. */

@@ -27,17 +27,19 @@ import { addTests, saveTests, testFileOf } from "../../analysis/rewardChecks/sav
 import { holeMessage } from "../../analysis/rewardChecks/sentences.ts";
 import { UnsavedTerm } from "../../analysis/rewardChecks/unsavedTerm.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
+import { loadTried, type TriedFile } from "../../frameworks/asConfig/builtRows.ts";
 import { loadFile, type LoadedFile } from "../../frameworks/asConfig/load.ts";
 import { withhold } from "../../lib/own/withheld.ts";
 import { testedConfig } from "../../frameworks/asConfig/testedConfig.ts";
-import { whyUntried } from "../../frameworks/asConfig/untried.ts";
 import { recordedNear } from "../../store/recordedNear.ts";
 import { threadError } from "../threadError.ts";
 import { testCurricula } from "./curriculumTests.ts";
 import type { Attacked, FromThread, RewardTask } from "./wire.ts";
 
-function loaded({ file, text }: RewardTask): LoadedFile & { readonly config: RunConfig } {
-  const found = loadFile(file, { text, needs: needs.tried });
+const loaded = ({ file, text }: RewardTask): LoadedFile & { readonly config: RunConfig } =>
+  withConfig(file, loadFile(file, { text, needs: needs.tried }));
+
+function withConfig(file: string, found: LoadedFile): LoadedFile & { readonly config: RunConfig } {
   const { config, diagnostics } = found;
   if (config !== undefined) return { ...found, config };
   const wrong = diagnostics.find(({ severity }) => severity === "error");
@@ -128,6 +130,18 @@ function pinned(task: RewardTask, row: RolloutRow, expect: Expectation): ResultO
   return { file, line: at, added: added > 0 };
 }
 
+/** @param recorded its rollouts are there: no row is needed */
+async function triedOf(
+  { file, text }: RewardTask,
+  recorded: boolean,
+  signal: AbortSignal,
+): Promise<TriedFile> {
+  const options = { text, needs: needs.tried };
+  return recorded
+    ? { loaded: loadFile(file, options), notes: [] }
+    : await loadTried(file, options, {}, signal);
+}
+
 async function answer(
   task: RewardTask,
   signal: AbortSignal,
@@ -140,11 +154,11 @@ async function answer(
   if (want.kind === "simulate")
     return post({ kind: "simulated", simulated: await testCurricula(want.files, signal) });
   if (want.kind === "pin") return post({ kind: "pinned", pinned: pinned(task, want.row, want.expect) });
-  const { config, ...found } = loaded(task);
-  const untried = found.converted && whyUntried(found.converted);
+  const { untried, notes, ...tried } = await triedOf(task, want.kind === "judge", signal);
   if (untried !== undefined && want.kind === "check") return post({ kind: "note", note: untried });
-  if (untried !== undefined && want.kind === "attack")
-    throw new UserError(untried, { file: task.file, code: "reward-untried" });
+  if (untried !== undefined) throw new UserError(untried, { file: task.file, code: "reward-untried" });
+  const { config, ...found } = withConfig(task.file, tried.loaded);
+  if (want.kind === "check") for (const note of notes) post({ kind: "note", note });
   const scorer = scorerOf(config, signal, unsaved, want.kind === "judge" ? want.term : undefined);
   try {
     signal.throwIfAborted();

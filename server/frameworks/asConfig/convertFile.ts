@@ -16,15 +16,21 @@ const scripts = [".sh", ".bash", ".slurm", ".sbatch", ".py", ".ipynb"];
  * undefined where the text is a config of Gradus, or no configuration at all.
  * @param file where the text lies: paths in it begin in its folder
  * @param set what is set at the command line: `model.base=tiny` rehearses with a small model
+ * @param rows a file with the rows that its script has built
  * @throws UserError where it is another trainer's, or one of the three that has no counterpart
  */
-export function asConfig(file: string, text: string, set: readonly string[] = []): Converted | undefined {
+export function asConfig(
+  file: string,
+  text: string,
+  set: readonly string[] = [],
+  rows?: string,
+): Converted | undefined {
   if (isConfigName(file)) return undefined;
   if (!scripts.includes(extname(file)) && parseConfig(file, text) === undefined) {
     refuseOther(file, text);
     return undefined;
   }
-  const converted = convert(file, text);
+  const converted = convert(file, text, undefined, rows);
   const document = parseDocument(converted.config);
   if (!document.has("name")) document.set("name", nameOf(file));
   if (set.some((one) => /^model(\.base)?\s*=\s*tiny\s*$/.test(one))) rehearse(document);

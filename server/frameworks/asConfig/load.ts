@@ -20,27 +20,34 @@ export interface LoadedFile extends LoadedConfig {
   readonly converted?: Converted;
 }
 
+/** Options that count for a converted file alone. */
+export interface ForConverted extends Pick<LoadOptions, "needs"> {
+  /** A file with the rows that the script has built. */
+  readonly rows?: string;
+}
+
 /**
  * As `loadConfig`. What is wrong with a converted config is said at the line of the file's own setting.
- * @param forConverted options that count for a converted file alone
  * @throws UserError as `loadConfig`, and as `convert` where the file has no counterpart
  */
 export function loadFile(
   file: string,
   options: LoadOptions = {},
-  forConverted: Pick<LoadOptions, "needs"> = {},
+  { rows, ...forConverted }: ForConverted = {},
 ): LoadedFile {
   const path = resolve(file);
   const text = options.text ?? textOf(path);
   if (text === undefined) refuseFolder(file);
-  const made = text === undefined ? undefined : converted(file, () => asConfig(path, text, options.set));
+  const made =
+    text === undefined ? undefined : converted(file, () => asConfig(path, text, options.set, rows));
   if (made === undefined) return loadConfig(file, options);
   const loaded = loadConfig(path, { ...options, ...forConverted, text: made.config });
   const source = { path, text: isNotebook(path) ? pythonText(path, text ?? "") : "" };
   const refused = text === undefined ? [] : refusals(path, text);
+  const config = loaded.config && rows !== undefined ? { ...loaded.config, builtRows: rows } : loaded.config;
   return {
     ...loaded,
-    config: refused.length === 0 ? loaded.config : undefined,
+    config: refused.length === 0 ? config : undefined,
     converted: made,
     diagnostics: [...refused, ...loaded.diagnostics.map((diagnostic) => placed(diagnostic, source, made))],
     origins: Object.fromEntries(

@@ -64,21 +64,25 @@ export const frameworks: readonly ConvertedFrom[] = ["verl", "trl", "openrlhf", 
  * Unset keys get the framework's default, and the result says so.
  * @param file where relative files that the text names are looked for
  * @param asked the framework, if the text does not show it
+ * @param rows a file with the rows that its script has built
  * @throws UserError if it is not a configuration of one of them
  */
-export function convert(file: string, given: string, asked?: ConvertedFrom): Converted {
+export function convert(file: string, given: string, asked?: ConvertedFrom, rows?: string): Converted {
   const text = pythonText(file, given);
   const {
     framework,
     settings: read,
     lost,
     rewards,
-    rowsChangedBy,
+    rowsBuilder,
     release: known,
     places,
     head,
   } = readFramework(file, text, asked);
-  const written = spelledOut(framework, read);
+  const written = spelledOut(
+    framework,
+    rows === undefined ? read : new Map([...read, ["train_dataset", rows]]),
+  );
   const {
     release,
     defaults,
@@ -87,11 +91,12 @@ export function convert(file: string, given: string, asked?: ConvertedFrom): Con
   } = framework === "trl" && isPreference(written) ? preference : converters[framework];
   const settings = new Settings(written, defaults, { file, rewards, release: known });
   const draft = toDraft(settings);
-  const unmapped = [...lost, ...settings.unmapped((key) => reasonOf(key, settings))];
+  const left = rows === undefined ? lost : lost.filter(({ key }) => key !== "train_dataset");
+  const unmapped = [...left, ...settings.unmapped((key) => reasonOf(key, settings))];
   const config = draft.text(`Converted from a configuration of ${release}.`);
   const defaulted = decidedByDefault(framework, settings, release);
   const { rewardReplaced } = settings;
-  return { framework, config, unmapped, defaulted, rowsChangedBy, rewardReplaced, places, head };
+  return { framework, config, unmapped, defaulted, rowsBuilder, rewardReplaced, places, head };
 }
 
 /** Model, data, batch, group and lengths. */

@@ -157,6 +157,7 @@ function settingsOf(file: string, text: string, written: ParsedConfig): Framewor
   );
   const here = form === "python" ? readTrlScript(file, text, written.tree) : undefined;
   for (const [key, { range }] of here?.settings ?? []) places.set(key, range);
+  if (here?.rowsBuilder !== undefined) places.set("train_dataset", here.rowsBuilder.range);
   if (here?.rewardsAt !== undefined) places.set("reward_funcs", here.rewardsAt);
   const script = here ?? startedScript(file, written);
   for (const [key, { value }] of script?.settings ?? [])
@@ -166,7 +167,7 @@ function settingsOf(file: string, text: string, written: ParsedConfig): Framewor
     settings,
     lost: [...lost, ...missing(written), ...unset(written, settings), ...partly(script, settings)],
     ...(script?.rewards === undefined ? {} : { rewards: script.rewards }),
-    rowsChangedBy: script?.rowsChangedBy,
+    rowsBuilder: script?.rowsBuilder,
     release: releaseOf(file, text, written),
     places,
     head: written.head,

@@ -149,9 +149,17 @@ function templates(settings: Settings, key: string, dataset: string): JsonObject
   const prompt = prompts.find((field) => has(field) === true) ?? "prompt";
   if (prompt !== "prompt")
     settings.refuse(key, `the rows have no \`prompt\`: \`${prompt}\` is taken for it`, dataset);
-  const answer = answers.find((field) => has(field) === true);
+  const read = columnsRead(settings).filter((field) => has(field) === true);
+  const answer =
+    answers.find((field) => (read.length === 0 || read.includes(field)) && has(field) === true) ?? read[0];
   return { prompt: `{${prompt}}`, ...fields({ answer: answer === undefined ? undefined : `{${answer}}` }) };
 }
+
+/** Columns that the rewards take, without those that are prompts. */
+const columnsRead = ({ rewards: own = [] }: Settings): readonly string[] =>
+  own
+    .flatMap((one) => (one.kind === "function" ? (one.columns ?? []) : []))
+    .filter((field) => !prompts.includes(field));
 
 export function update(settings: Settings, draft: ConfigDraft, { generated, mini }: GenerationSizes): void {
   const warmup = settings.need("warmup_steps");

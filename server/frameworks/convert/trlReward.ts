@@ -39,11 +39,29 @@ export function rewards(settings: Settings, draft: ConfigDraft): void {
       "none of the rewards can be read, so `exact_match` is a placeholder: write the terms",
       null,
     );
+  const deciding = comparing(own ?? [], kept);
   draft.set("reward", {
     terms: Object.fromEntries(kept.length > 0 ? kept : [["reward", { use: "exact_match" }]]),
+    ...(deciding.length === 0 ? {} : { success: { terms: deciding } }),
   });
   if (settings.text("reward_model_name_or_path") !== undefined)
     settings.refuse("reward_model_name_or_path", "this version has no reward-model term");
+}
+
+/**
+ * TRL sums its rewards and knows no success. A function that reads a column of the data compares with it; where the first
+ * looks at the completions alone, those decide. Empty: the terms' order does.
+ */
+function comparing(
+  rewards: readonly ScriptReward[],
+  kept: readonly (readonly [string, JsonObject])[],
+): string[] {
+  const names = kept.map(([name]) => name);
+  const found = rewards
+    .filter((one) => one.kind === "function" && one.columns !== undefined)
+    .map(({ name }) => name)
+    .filter((name) => names.includes(name));
+  return found[0] === names[0] ? [] : found;
 }
 
 /** As a configuration names them: TRL's own, and `module.function` for the user's. */

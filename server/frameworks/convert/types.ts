@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { Range } from "../../lib/lines.ts";
 import type { Framework } from "../document.ts";
 import type { ScriptReward } from "../project/scriptRewards.ts";
+import type { RowsBuilder } from "../project/trlScript.ts";
 import type { OnlyConverted } from "../readers/onlyConverted.ts";
 import type { Unmapped } from "./settings.ts";
 
@@ -16,8 +17,8 @@ export interface FrameworkSettings {
   readonly lost: readonly Unmapped[];
   /** Of a Python script that calls the trainer. */
   readonly rewards?: readonly ScriptReward[];
-  /** The call of a script that changes its rows before they train. */
-  readonly rowsChangedBy?: string | undefined;
+  /** Of a script whose rows are not those of a file. */
+  readonly rowsBuilder?: RowsBuilder | undefined;
   /** The release of verl's own trainer, where the text or its surroundings name one. */
   readonly release?: string | undefined;
   /** Where each setting is written, under its name in `settings`. */
@@ -33,8 +34,8 @@ export interface Converted {
   readonly unmapped: readonly Unmapped[];
   /** What decides a run and the file does not say: the framework's defaults, which the config has. */
   readonly defaulted: readonly Unmapped[];
-  /** The call of its script that changes the rows before they train: the rows of the files are not those that the reward sees. */
-  readonly rowsChangedBy?: string | undefined;
+  /** What makes the rows that train, where the reward sees others than those of the files that are named. */
+  readonly rowsBuilder?: RowsBuilder | undefined;
   /** Whether the config has a placeholder for the reward that trains. */
   readonly rewardReplaced: boolean;
   /** Where each of the framework's settings is written, by its dotted key. */

@@ -2,6 +2,7 @@
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { pythonNames } from "../../config/check/pythonNames.ts";
+import { parsed } from "../trl/rewards.ts";
 import { evaluated, type PythonExpression } from "../python/expression.ts";
 import type { PythonToken } from "../../lib/python/tokens.ts";
 import { smallText } from "../readers/fileReader.ts";
@@ -12,6 +13,8 @@ export type ScriptReward = { readonly name: string } & (
       /** `./train.py:correct` */
       readonly use: string;
       readonly args?: JsonObject;
+      /** Columns of the data that it reads, as far as its text shows. */
+      readonly columns?: readonly string[];
       /** TRL's own function, which the script imports. */
       readonly shipped?: string;
     }
@@ -38,7 +41,7 @@ export class ScriptRewards {
 
   constructor(
     { file, configuration }: ScriptFiles,
-    text: string,
+    private readonly text: string,
     tokens: readonly PythonToken[],
     private readonly names: ReadonlyMap<string, PythonExpression>,
   ) {
@@ -97,7 +100,14 @@ export class ScriptRewards {
     // `trl.rewards.accuracy_reward` is no name of the script, and still TRL's own.
     if (shipped !== undefined && path.includes(".")) return { kind: "made", name, shipped, args: {} };
     const use = `${this.folder}/${basename(this.file)}:${path}`;
-    return { kind: "function", name, use, ...(shipped === undefined ? {} : { shipped }) };
+    const columns = columnsOf(this.text, path);
+    return {
+      kind: "function",
+      name,
+      use,
+      ...(columns.length === 0 ? {} : { columns }),
+      ...(shipped === undefined ? {} : { shipped }),
+    };
   }
 
   /** `import rewards` next to the script, and `rewards.correct`. */
@@ -141,6 +151,21 @@ export class ScriptRewards {
     const values = call.positional.map((value) => evaluated(value, this.names) ?? null);
     return { ...Object.fromEntries(values.map((value, i) => [String(i), value])), ...args };
   }
+}
+
+/** What TRL hands to every reward. */
+const given =
+  /^(self|prompts|completions|completion_ids|prompt_ids|trainer_state|log_extra|log_metric|environments|kwargs|args)$/;
+
+/** Columns that TRL hands to a function of the script: its other parameters, and what it takes of `**kwargs`. */
+function columnsOf(text: string, name: string): readonly string[] {
+  const own = parsed(text).get(name);
+  if (own === undefined) return [];
+  const body = /^[^\n]*(?:\n(?:[ \t].*)?)*/.exec(text.slice(own.close))?.[0] ?? "";
+  const taken = [...body.matchAll(/\bkwargs(?:\[|\.get\()\s*["'](\w+)["']/g)].map(
+    ([, column = ""]) => column,
+  );
+  return [...new Set([...own.required, ...taken])].filter((column) => !given.test(column));
 }
 
 const lost = (name: string, reason: string): ScriptReward => ({ kind: "lost", name, reason });

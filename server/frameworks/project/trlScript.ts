@@ -9,7 +9,7 @@ import { evaluated, type PythonExpression } from "../python/expression.ts";
 import { tokensOf, type PythonToken } from "../../lib/python/tokens.ts";
 import { Lines } from "../readers/lines.ts";
 import { assignments, callsOf, type Call } from "../readers/pythonReader.ts";
-import { trainerOfTree } from "../trl/trainers.ts";
+import { trainerOfTree, type TrlTrainer } from "../trl/trainers.ts";
 import { isObject } from "../values.ts";
 import { loraOf, readScriptModel, type ScriptAdapter } from "./scriptModel.ts";
 import { ScriptRewards, type ScriptFiles, type ScriptReward } from "./scriptRewards.ts";
@@ -28,8 +28,22 @@ export interface TrlScript {
   readonly rewardsAt: Range | undefined;
   /** What of it is read in part: by setting, why. */
   readonly partly: readonly { readonly key: string; readonly reason: string }[];
-  /** The call that changes the rows before they train: `.map`. What it makes of them only running it shows. */
-  readonly rowsChangedBy?: string | undefined;
+  /** What makes the rows that train, where these are not those of a file: what they are only running it shows. */
+  readonly rowsBuilder?: RowsBuilder | undefined;
+}
+
+/** The statements of a script that make the rows of its trainer. */
+export interface RowsBuilder {
+  /** The script, absolute. */
+  readonly file: string;
+  /** What changes the rows or makes them: `.map`, or a function of the script's own. */
+  readonly call: string;
+  /** The trainer's class. */
+  readonly trainer: string;
+  /** The place of `train_dataset` among its arguments; -1: it is given by its name alone. */
+  readonly position: number;
+  /** Where the trainer is given them. */
+  readonly range: Range;
 }
 
 /**
@@ -47,7 +61,7 @@ export function readTrlScript(
   const call = kind === undefined ? undefined : callsOf(tokens, kind.trainer).at(-1);
   if (kind === undefined || call === undefined)
     return { settings: new Map(), rewards: undefined, rewardsAt: undefined, partly: [] };
-  return new ScriptReader({ file, configuration }, text, tokens, call, kind.positions).read();
+  return new ScriptReader({ file, configuration }, text, tokens, call, kind).read();
 }
 
 /** What takes data from files or from the Hub. */
@@ -64,7 +78,7 @@ class ScriptReader {
   private readonly names: ReadonlyMap<string, PythonExpression>;
   private readonly given: ReadonlyMap<string, PythonExpression>;
   private readonly settings = new Map<string, ScriptSetting>();
-  private rowsChangedBy: string | undefined;
+  private rowsBuilder: RowsBuilder | undefined;
   private readonly partly: { key: string; reason: string }[] = [];
 
   constructor(
@@ -72,12 +86,12 @@ class ScriptReader {
     private readonly text: string,
     private readonly tokens: readonly PythonToken[],
     call: Call,
-    positions: readonly string[],
+    private readonly kind: TrlTrainer,
   ) {
     this.lines = new Lines(text);
     this.names = assignments(tokens, call.start);
     this.given = new Map([
-      ...call.positional.map((value, i) => [positions[i] ?? "", value] as const),
+      ...call.positional.map((value, i) => [kind.positions[i] ?? "", value] as const),
       ...call.keywords.map(({ name, value }) => [name, value] as const),
     ]);
   }
@@ -96,7 +110,7 @@ class ScriptReader {
           : new ScriptRewards(this.files, this.text, this.tokens, this.names).of(listed),
       rewardsAt: listed === undefined ? undefined : this.lines.range(listed),
       partly: this.partly,
-      rowsChangedBy: this.rowsChangedBy,
+      rowsBuilder: this.rowsBuilder,
     };
   }
 
@@ -145,9 +159,11 @@ class ScriptReader {
     const at = this.given.get("train_dataset");
     if (at === undefined) return;
     const load = this.loadOf(at);
-    if (load === undefined) return;
-    const found = this.filesOf(load);
-    if (found === undefined) return;
+    const found = load === undefined ? undefined : this.filesOf(load);
+    if (load === undefined || found === undefined) {
+      this.builtBy(this.changesOf(at), at);
+      return;
+    }
     this.set("train_dataset", found, at);
     const partly = (reason: string): void => void this.partly.push({ key: "train_dataset", reason });
     const split = this.known(load.keywords.find(({ name }) => name === "split")?.value);
@@ -155,8 +171,21 @@ class ScriptReader {
       partly(`the script takes \`${split}\` of the data, and Gradus reads all of it`);
     const changes = this.changesOf(at);
     if (changes === undefined) return;
-    this.rowsChangedBy = changes;
+    this.builtBy(changes, at);
     partly(`the script changes the rows (\`${changes}\`) before it trains; Gradus reads the file as it is`);
+  }
+
+  private builtBy(call: string | undefined, at: PythonExpression): void {
+    if (call === undefined) return;
+    const { trainer, positions } = this.kind;
+    const position = positions.indexOf("train_dataset");
+    this.rowsBuilder = {
+      file: resolve(this.files.file),
+      call,
+      trainer,
+      position,
+      range: this.lines.range(at),
+    };
   }
 
   /** What makes other rows of those that are loaded: a function of the script's own, or a method of the dataset. */

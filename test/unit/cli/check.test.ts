@@ -158,7 +158,11 @@ describe("gradus check", () => {
   it("says why a reward is flat, of a notebook, a launch and a log, without a file of ours", async () => {
     writeFlatStory(join(folder, "flat"));
     const { code, stdout, stderr } = await gradus(["check", "."], join(folder, "flat"));
-    assert.deepEqual([code, stderr], [1, ""]);
+    assert.equal(code, 1);
+    assert.equal(
+      stderr,
+      "the reward of nb.ipynb did not run: `gradus check --run` tries it, in a folder that you trust.\n",
+    );
     const [log, launched, cell, counts, ...others] = stdout.trimEnd().split("\n");
     assert.match(
       log!,
@@ -174,6 +178,16 @@ describe("gradus check", () => {
     );
     assert.equal(counts, "3 findings in 2 projects and 1 log; 4 files of ms-swift were not checked");
     assert.deepEqual(others, []);
+    const tried = await gradus(["check", "nb.ipynb", "--run"], join(folder, "flat"));
+    // What the rule reads the reward shows as well: it is said once.
+    assert.match(
+      tried.stdout,
+      /^nb\.ipynb cell 4:2 {2}`soft_format`: the format that your prompt shows earns 0 of 0\.5: "\." does not match a newline \(re\.DOTALL\)\.\n1 finding in 1 project\n$/,
+    );
+    assert.match(
+      tried.stderr,
+      /^nb\.ipynb: .* 3 sample rows with GSM8K's columns: the data set is not on this disk\.\n$/,
+    );
   });
 
   it("does not try a reward for longer than it is given", async () => {

@@ -92,19 +92,13 @@ describe("a launch script as a config", () => {
     assert.deepEqual([code, stderr], [0, ""], stdout);
   });
 
-  it("whose rows the script changes are not scored: one line says so in place of a failure a row", async () => {
+  it("whose rows the script changes is tried on those that it makes", async () => {
     const folder = project("trl", "train.py", (text) =>
       text.replace(/^(trainer = )/m, 'train_dataset = train_dataset.remove_columns(["solution"])\n$1'),
     );
-    for (const check of ["--gold", "--attack"]) {
-      const { code, stdout, stderr } = await gradus(["reward", "train.py", check], folder);
-      assert.deepEqual([code, stdout], [1, ""]);
-      assert.match(
-        stderr,
-        /^train\.py: The reward was not tried: the script changes its rows \(`\.remove_columns`\)/m,
-      );
-      assert.doesNotMatch(stderr, /\[[\w-]+\]$/m);
-    }
+    const { code, stderr } = await gradus(["reward", "train.py", "--probe"], folder);
+    assert.equal(code, 1);
+    assert.match(stderr, /^train\.py:\d+:1: error: `correct` fails on all .*\bsolution\b/m);
   });
 
   it("whose reward is a placeholder is not tried: another one trains", async () => {

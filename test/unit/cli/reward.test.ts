@@ -264,25 +264,37 @@ test("gradus reward --attack writes what it finds as failing tests, each once", 
   rmSync(project, { recursive: true });
 });
 
-test("gradus reward tries no rows that the trainer does not see, and says so in one line", async () => {
+test("gradus reward tries the rows that a script makes, or says in one line why they cannot be made", async () => {
   const own = mkdtempSync(join(tmpdir(), "gradus-reward-rows-"));
   writeFileSync(join(own, "rows.jsonl"), '{"question": "1+1", "answer": "so #### 2"}\n'.repeat(3));
-  const script = (load: string): string =>
+  const script = (rows: string): string =>
     `from datasets import load_dataset
+from transformers import AutoModelForCausalLM
 from trl import GRPOConfig, GRPOTrainer
 
-def right(completions, answer, **kwargs):
-    return [1.0 if a in c[0]["content"] else 0.0 for c, a in zip(completions, answer)]
+def brief(completions, **kwargs):
+    return [0.1 if len(c[0]["content"]) < 9 else 0.0 for c in completions]
 
-rows = ${load}
-GRPOTrainer(model="a/b", reward_funcs=right, args=GRPOConfig(output_dir="out"), train_dataset=rows).train()
+def right(completions, answer, **kwargs):
+    return [1.0 if c[0]["content"].strip() == a else 0.0 for c, a in zip(completions, answer)]
+
+model = AutoModelForCausalLM.from_pretrained("a/b")
+rows = load_dataset("json", data_files="rows.jsonl", split="train")
+${rows}
+GRPOTrainer(model=model, reward_funcs=[brief, right], args=GRPOConfig(output_dir="out"), train_dataset=rows).train()
 `;
-  const load = 'load_dataset("json", data_files="rows.jsonl", split="train")';
-  const made = `.map(lambda x: {"prompt": [{"role": "user", "content": x["question"]}], "answer": x["answer"].split("####")[1]})`;
-  writeFileSync(join(own, "train.py"), script(`${load}${made}`));
+  const made = `rows = rows.map(lambda x: {"prompt": [{"role": "user", "content": x["question"]}], "answer": x["answer"].split("#### ")[1]})`;
+  writeFileSync(join(own, "train.py"), script(made));
+  const tried = await gradus(["reward", "train.py", "--gold"], own);
+  assert.match(tried.stdout, /^3 of 3 gold answers score 1 \(written as it is\)$/m, tried.stderr);
+  assert.doesNotMatch(tried.stderr, /warning|rows\.jsonl|not tried/);
+  writeFileSync(join(own, "train.py"), script("rows = rows.filter(lambda x: model.generate(x))"));
   const { code, stdout, stderr } = await gradus(["reward", "train.py", "--gold", "--probe"], own);
   assert.deepEqual([code, stdout], [1, ""]);
-  assert.equal(stderr.split("\n").filter((line) => line.includes("The reward was not tried")).length, 1);
+  assert.match(
+    stderr,
+    /^train\.py: The reward was not tried: .* \(`\.filter`\) .* cannot be made: train\.py:11 needs a model\. Save the changed rows/m,
+  );
   assert.doesNotMatch(stderr, /gold|warning|rows\.jsonl/);
   const json = await gradus(["reward", "train.py", "--gold", "--json"], own);
   assert.equal(JSON.parse(json.stdout).type, "note");

@@ -118,6 +118,17 @@ describe("a term and the format", () => {
     );
   });
 
+  it("writes answers between tags that a prompt only names, and holds no term against them", async () => {
+    const report = await goldOf(
+      "Work between <start> and <end>. Then give the solution between <SOLUTION></SOLUTION>. ",
+      "  const [, found] = /<end>[^]*?<SOLUTION>(.+?)<\\/SOLUTION>\\s*$/.exec(response) ?? [];\n  return found === answer ? 1 : 0;",
+    );
+    assert.deepEqual(
+      [report.form, report.passed, report.format],
+      ["between the tags that the prompt names", 8, []],
+    );
+  });
+
   it("tells work of several lines from one", async () => {
     const score = "  return /^<think>.*<\\/think><answer>.*<\\/answer>$/.test(response) ? 1 : 0;";
     assert.deepEqual(said(await goldOf("As <think>...</think><answer>...</answer>: ", score)), [

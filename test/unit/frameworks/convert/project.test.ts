@@ -175,7 +175,7 @@ describe("a TRL script", () => {
         "",
       ].join("\n");
       const file = laid("train.py", text, { "rows.jsonl": '{"prompt":"p","answer":"a"}\n' });
-      return convert(file, text).rowsChangedBy;
+      return convert(file, text).rowsBuilder?.call;
     };
     assert.equal(changedBy(), undefined);
     assert.equal(changedBy('data = data.shuffle(seed=1).with_format("torch")'), undefined);
@@ -194,7 +194,7 @@ describe("a TRL script", () => {
 
   it("that sets a chat template says that the prompts are written otherwise, and keeps its rows", () => {
     const text = readFileSync(join(projects, "trl", "train.py"), "utf8");
-    const { unmapped, rowsChangedBy } = convert(
+    const { unmapped, rowsBuilder } = convert(
       join(projects, "trl", "train.py"),
       `${text}\ntokenizer.chat_template = "{{ messages }}"\n`,
     );
@@ -202,7 +202,7 @@ describe("a TRL script", () => {
       unmapped.find(({ key }) => key === "processing_class")?.reason ?? "",
       /^the script sets a chat template/,
     );
-    assert.equal(rowsChangedBy, undefined);
+    assert.equal(rowsBuilder, undefined);
   });
 
   it("keeps its rewards with their weights; one of TRL's own is the term that scores the same", () => {

@@ -345,11 +345,21 @@ def is_setting(node):
     )
 
 
+def apart(body):
+    """`import re, torch` as two statements: a function that reads one of them needs no other."""
+    for node in body:
+        if isinstance(node, ast.Import) and len(node.names) > 1:
+            for each in node.names:
+                yield ast.copy_location(ast.Import([each]), node)
+        else:
+            yield node
+
+
 def definitions(body, wanted):
     """Imports, definitions and assignments that the wanted function reads, and those that they read."""
     kept = [
         node
-        for node in body
+        for node in apart(body)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
         or is_setting(node)
         or not (isinstance(node, ast.Expr) or is_main_guard(node) or trains([node]))

@@ -1,0 +1,166 @@
+/** The rows that a training script builds: its own statements make them, without a model, a network or the package `datasets`. */
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, it } from "node:test";
+import { readTrlScript } from "../../../server/frameworks/project/trlScript.ts";
+import { scriptRows } from "../../../server/frameworks/rows/scriptRows.ts";
+import { readNotebook } from "../../../server/lib/notebook/notebook.ts";
+import { notebook } from "../../support/notebooks.ts";
+import { withoutPython } from "../../support/pythonReward.ts";
+import { temporary } from "../support.ts";
+
+process.env["GRADUS_PYTHON_ROWS_HOST"] = resolve("server/frameworks/rows/rowsHost.py");
+
+const head = `from datasets import Dataset, load_dataset
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from trl import GRPOConfig, GRPOTrainer
+`;
+const trained = (rows: string): string =>
+  `\nGRPOTrainer(model="a/b", reward_funcs=right, args=GRPOConfig(output_dir="o"), train_dataset=${rows}).train()\n`;
+
+/** The rows of a script, or why there are none. */
+async function made(text: string, files: Readonly<Record<string, string>> = {}, name = "train.py") {
+  const folder = temporary();
+  const file = join(folder, name);
+  for (const [path, content] of Object.entries({ ...files, [name]: text }))
+    writeFileSync(join(folder, path), content);
+  const module = name.endsWith(".ipynb") ? readNotebook(file, text) : text;
+  const { rowsBuilder } = readTrlScript(file, module, "grpo");
+  assert.ok(rowsBuilder !== undefined, "the script makes no rows");
+  const found = await scriptRows(rowsBuilder);
+  if (found.kind === "none") return { rows: [], why: found.why, notes: [] };
+  const lines = readFileSync(found.file, "utf8").trim().split("\n");
+  const rows = lines.map((line): Record<string, unknown> => JSON.parse(line));
+  return { rows, why: undefined, notes: found.notes };
+}
+
+const data = [1, 2, 3, 4]
+  .map((n) => `{"q": "${n} + ${n}", "a": "#### ${2 * n}", "hard": ${n > 2}}\n`)
+  .join("");
+
+describe("rows that a script makes", { skip: withoutPython }, () => {
+  it("are those of its helpers, constants and modules, in the function that trains", async () => {
+    const { rows, why } = await made(
+      `import json, torch
+${head}from words import SYSTEM
+EXTRA = {"level": 1}
+
+def read(path):
+    for line in open(path):
+        yield json.loads(line)
+
+def asked(row, level):
+    return {"prompt": [{"role": "system", "content": SYSTEM}, {"role": "user", "content": row["q"]}], "gold": row["a"].split("#### ")[1], "level": level}
+
+def main(path, limit=2, *, seed=None):
+    model = AutoModelForCausalLM.from_pretrained("a/b").to("cuda")
+    print(model)
+    data = Dataset.from_generator(read, gen_kwargs={"path": path})
+    data = data.filter(lambda row: not row["hard"]).map(asked, fn_kwargs=EXTRA, remove_columns=["q", "a", "hard"])
+    data.push_to_hub("me/mine")
+    ${trained("data").trim()}
+
+if __name__ == "__main__":
+    main("rows.jsonl")
+`,
+      { "rows.jsonl": data, "words.py": 'SYSTEM = "Be brief."\n' },
+    );
+    assert.equal(why, undefined);
+    assert.deepEqual(
+      rows.map(({ gold, level, hard }) => [gold, level, hard]),
+      [
+        ["2", 1, undefined],
+        ["4", 1, undefined],
+      ],
+    );
+    assert.deepEqual(rows[0]?.["prompt"], [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "1 + 1" },
+    ]);
+  });
+
+  it("may be made of nothing but code, in a loop, and no more than 64 are", async () => {
+    const { rows } = await made(
+      `${head}import random
+random.seed(3)
+rows = []
+for n in range(100):
+    print(n)
+    rows.append({"prompt": f"{n}?", "answer": n})
+random.shuffle(rows)
+parts = Dataset.from_list(rows).train_test_split(test_size=10)
+${trained('parts["train"]')}`,
+    );
+    assert.equal(rows.length, 64);
+    assert.notDeepEqual(rows[0], { prompt: "0?", answer: 0 });
+  });
+
+  it("are written by the tokenizer's template, and not fewer where that is not here", async () => {
+    const { rows, notes } = await made(
+      `from unsloth import FastLanguageModel
+${head}model, tokenizer = FastLanguageModel.from_pretrained(model_name="none/such", load_in_4bit=True)
+if tokenizer.pad_token is None:
+    tokenizer.pad_token = tokenizer.eos_token
+data = load_dataset("json", data_files="rows.jsonl", split="train[:3]").rename_column("a", "answer")
+data = data.map(lambda x: {"prompt": tokenizer.apply_chat_template([{"role": "user", "content": x["q"]}], tokenize=False)})
+data = data.filter(lambda x: len(tokenizer(x["prompt"])["input_ids"]) < 3)
+${trained("data")}`,
+      { "rows.jsonl": data },
+    );
+    assert.equal(rows.length, 3);
+    assert.equal(rows[0]?.["prompt"], "<|im_start|>user\n1 + 1<|im_end|>\n");
+    assert.match(
+      notes[0] ?? "",
+      /^Rows are tried that may not train: train\.py:10 needs the tokenizer.* left out\.$/,
+    );
+    assert.match(notes[1] ?? "", /written as ChatML/);
+  });
+
+  it("are three of ours where GSM8K is asked for and not on this disk", async () => {
+    const { rows, notes } = await made(
+      notebook([
+        head,
+        `def rows(split):
+    data = load_dataset("openai/gsm8k", "main")[split]
+    return data.map(lambda x: {"prompt": [{"role": "user", "content": x["question"]}], "answer": x["answer"].split("####")[1].strip()})`,
+        trained('rows("train")'),
+      ]),
+      {},
+      "train.ipynb",
+    );
+    assert.deepEqual(
+      rows.map(({ answer }) => answer),
+      ["29", "3", "10,000"],
+    );
+    assert.match(notes.join("\n"), /3 sample rows with GSM8K's columns: the data set is not on this disk/);
+  });
+
+  it("are none, with the line, where they need a network, a model, other data or a package", async () => {
+    const why = async (statements: string): Promise<string | undefined> =>
+      (await made(`${head}${statements}\n${trained("rows.map(f)")}`, { "rows.jsonl": data })).why;
+    const load = 'rows = load_dataset("json", data_files="rows.jsonl", split="train")\n';
+    assert.equal(
+      await why(
+        'import urllib.request\ndef f(x): return x\nrows = Dataset.from_list([{"prompt": urllib.request.urlopen("http://127.0.0.1:9/").read()}])',
+      ),
+      "train.py:6 asks the network",
+    );
+    assert.equal(
+      await why(`model = AutoModelForCausalLM.from_pretrained("a/b")\n${load}def f(x): return model(x)`),
+      "train.py:4 needs a model",
+    );
+    assert.equal(
+      await why('rows = load_dataset("none/such", split="train")\ndef f(x): return x'),
+      "`none/such` is not on this disk (train.py:4)",
+    );
+    assert.equal(
+      await why(`import nosuchpackage as some\n${load}def f(x): return some.made(x)`),
+      "train.py:4 needs the package `nosuchpackage`, which is not installed",
+    );
+    assert.equal(
+      await why(`${load}def f(x): return {"prompt": x["question"]}`),
+      "train.py:5 threw KeyError: 'question'",
+    );
+  });
+});
