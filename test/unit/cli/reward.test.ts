@@ -288,12 +288,12 @@ GRPOTrainer(model=model, reward_funcs=[brief, right], args=GRPOConfig(output_dir
   const tried = await gradus(["reward", "train.py", "--gold"], own);
   assert.match(tried.stdout, /^3 of 3 gold answers score 1 \(written as it is\)$/m, tried.stderr);
   assert.doesNotMatch(tried.stderr, /warning|rows\.jsonl|not tried/);
-  writeFileSync(join(own, "train.py"), script("rows = rows.filter(lambda x: model.generate(x))"));
+  writeFileSync(join(own, "train.py"), script("rows = rows.map(lambda x: model.generate(x))"));
   const { code, stdout, stderr } = await gradus(["reward", "train.py", "--gold", "--probe"], own);
   assert.deepEqual([code, stdout], [1, ""]);
   assert.match(
     stderr,
-    /^train\.py: The reward was not tried: .* \(`\.filter`\) .* cannot be made: train\.py:11 needs a model\. Save the changed rows/m,
+    /^train\.py: The reward was not tried: .* \(`\.map`\) .* cannot be made: train\.py:\d+ needs a model\. Save the changed rows/m,
   );
   assert.doesNotMatch(stderr, /gold|warning|rows\.jsonl/);
   const json = await gradus(["reward", "train.py", "--gold", "--json"], own);
