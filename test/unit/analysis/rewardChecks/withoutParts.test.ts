@@ -31,7 +31,9 @@ interface Project {
 }
 
 const all: readonly Question[] = ["explain", "reward"];
-const rows = [1, 0].map((reward, index) => row("a", index, { reward, tokens: [1, 2], logp_old: [-1, -1] }));
+const rows = [1, 0].map((reward, index) =>
+  row("a", index, { reward, tokens: [1, 2], logp_old: [-1, -1], logp_ref: [-1, -1] }),
+);
 
 const gone = (path: string, spares = all): Part => ({
   name: `without ${path}`,
