@@ -7,7 +7,7 @@ import { launchBrowser } from "../support/browser.ts";
 import { writeFlatStory } from "../support/flatStory.ts";
 import { animatedPng, decodePng } from "./palettePng.ts";
 
-const size = { width: 860, height: 430 };
+const size = { width: 860, height: 490 };
 const style = `
   body { margin: 0; background: #1e1e1e; color: #cccccc; font: 15px/1.5 ui-monospace, "DejaVu Sans Mono", monospace; }
   pre { margin: 0; padding: 18px 22px; white-space: pre-wrap; font: inherit; }
@@ -30,15 +30,15 @@ interface Shown {
 }
 
 function played(folder: string): readonly Shown[] {
-  const { stdout, status } = spawnSync(process.execPath, [resolve("dist", "cli.mjs"), "check"], {
-    cwd: folder,
-    encoding: "utf8",
-  });
+  const words = [resolve("dist", "cli.mjs"), "check", "--run"];
+  const { stdout, stderr, status } = spawnSync(process.execPath, words, { cwd: folder, encoding: "utf8" });
   if (status !== 1) throw new Error(`gradus check ended with ${status}`);
-  const said = stdout.trimEnd().split("\n");
-  const question = "gradus check        # why is my GRPO reward flat?";
+  const notes = stderr.trimEnd().split("\n");
+  const said = [...stdout.trimEnd().split("\n"), ...notes];
+  const sum = said.length - notes.length - 1;
+  const question = "gradus check --run        # why is my GRPO reward flat?";
   const listing = [prompt("ls"), "nb.ipynb  rewards  run.sh  slurm-123.out  swift"];
-  const typed = [6, 13, question.length].map((to) => ({
+  const typed = [6, 18, question.length].map((to) => ({
     html: [...listing, prompt(question.slice(0, to))].join("\n"),
     seconds: to === question.length ? 1.2 : 0.3,
   }));
@@ -46,7 +46,7 @@ function played(folder: string): readonly Shown[] {
     html: [
       ...listing,
       prompt(question),
-      ...said.slice(0, count + 1).map((line, at) => coloured(line, at === said.length - 1)),
+      ...said.slice(0, count + 1).map((line, at) => (at <= sum ? coloured(line, at === sum) : escaped(line))),
     ].join("\n"),
     seconds: count === said.length - 1 ? 8 : 2.5,
   }));
