@@ -8,8 +8,8 @@ import { randomStream } from "../../lib/random.ts";
 import type { AnswerScorer, ScoredAnswer } from "./answers.ts";
 import type { CheckedTask } from "./checkedTasks.ts";
 import { AnswerCount, AttackTasks, usualHoles, type AttackReport, type Hole } from "./attackTasks.ts";
-import { PiecePolicy, type Sequence } from "./piecePolicy.ts";
-import { piecesFor, written, type Piece } from "./pieces.ts";
+import { PiecePolicy, type Sequence } from "./pieces/piecePolicy.ts";
+import { piecesFor, written, type Piece } from "./pieces/pieces.ts";
 
 interface AttackOptions {
   /** For all of it. */

@@ -18,7 +18,7 @@ import type { CheckedTask } from "./checkedTasks.ts";
 import { AnswerCount, AttackTasks, usualHoles, type AttackReport, type Hole } from "./attackTasks.ts";
 import { spread } from "./checkedTasks.ts";
 import { ownFile, sourceOf } from "./ownFiles.ts";
-import { numbersOf } from "./pieces.ts";
+import { numbersOf } from "./pieces/pieces.ts";
 
 interface ModelAttackOptions {
   /** Base address of an OpenAI-compatible server. */

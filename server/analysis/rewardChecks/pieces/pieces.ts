@@ -1,8 +1,8 @@
 /** What an attack writes its answers from: common forms, numbers of the prompt, and the texts that the reward's own source mentions. */
-import type { StageBody } from "../../core/config/resolved.ts";
-import type { Task } from "../../core/task.ts";
-import { goldForms } from "./forms/goldForms.ts";
-import { ownFile, sourceOf } from "./ownFiles.ts";
+import type { StageBody } from "../../../core/config/resolved.ts";
+import type { Task } from "../../../core/task.ts";
+import { goldForms } from "../forms/goldForms.ts";
+import { ownFile, sourceOf } from "../ownFiles.ts";
 
 /** A part of an answer. It may read the prompt, and never the reference answer. */
 export interface Piece {

@@ -3,7 +3,7 @@
  * batch's mean and spread as baseline and scale (Williams, 1992), which is enough to climb any reward that does not read
  * the task closely.
  */
-import type { Random } from "../../lib/random.ts";
+import type { Random } from "../../../lib/random.ts";
 
 /** Pieces of an answer at most. */
 const mostPieces = 6;
