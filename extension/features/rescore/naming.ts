@@ -1,6 +1,7 @@
 /** Which configs a reward's file belongs to. */
 import { basename } from "node:path";
-import { window, workspace, type DocumentFilter, type TextDocument, type Uri } from "vscode";
+import { Uri, window, workspace, type DocumentFilter, type TextDocument } from "vscode";
+import { firstLaunch } from "../../wake/look.ts";
 import { language } from "../../../shared/editor/contributions.ts";
 import { findConfigs, findTrainerFiles } from "../configs/find.ts";
 import { pickConfig } from "../runs/pick.ts";
@@ -61,14 +62,17 @@ export class ConfigsNaming {
 const textOf = async (uri: Uri): Promise<string> =>
   new TextDecoder().decode(await workspace.fs.readFile(uri));
 
-/** Files that start a trainer, the first of them. */
+/** Files that start a trainer, the first of them: by their names, or where none has one of these, by what is in them. */
 export async function trainerLaunches(): Promise<readonly Uri[]> {
   const found: Uri[] = [];
   for (const uri of await findTrainerFiles()) {
     if (isTrainerText(await textOf(uri))) found.push(uri);
     if (found.length >= mostConfigs) break;
   }
-  return found;
+  if (found.length > 0) return found;
+  const folders = (workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file");
+  const looked = await Promise.all(folders.map(({ uri }) => firstLaunch(uri.fsPath)));
+  return looked.flatMap((launch) => (launch === undefined ? [] : [Uri.file(launch.file)]));
 }
 
 /**

@@ -112,7 +112,7 @@ describe("a workspace that has another trainer's file and no config", () => {
     const wrong = await person.press(convert);
     person.getUp();
     assert.deepEqual(wrong, []);
-    // The output, which an earlier test has opened, counts as an editor for a moment.
+    // Until it is shown, the output that an earlier test has opened counts as the active editor.
     const shown = (): boolean => vscode.window.activeTextEditor?.document.languageId === language.id;
     await until(shown, "the config of the file");
     await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
