@@ -4,6 +4,7 @@
 // bundle in dist/ instead. docs/publishing.md is for whoever publishes them.
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { deflateRawSync } from "node:zlib";
 import { writeWheel } from "./package/wheel.mjs";
 import { unbundled, webGpuPackages } from "./setup/dependencies.mjs";
 import { home, manifest } from "./setup/places.mjs";
@@ -38,8 +39,7 @@ const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 const sized = (file) => `${file} (${megabytes(statSync(file).size)})`;
 
 /** A folder's files compressed one by one, as an archive holds them, the largest parts first. */
-async function printParts(folder, most = 12) {
-  const { deflateRawSync } = await import("node:zlib");
+function printParts(folder, most = 12) {
   const parts = new Map();
   for (const name of readdirSync(folder, { recursive: true }).map((path) => path.replaceAll("\\", "/"))) {
     const file = join(folder, name);
@@ -83,7 +83,7 @@ async function main() {
   const wheel = await writeWheel(staging, folder, manifest);
   for (const made of [target, join(folder, `${manifest.name}-${manifest.version}.tgz`), wheel])
     console.log(sized(made));
-  await printParts(staging);
+  printParts(staging);
 }
 
 main().catch((error) => void (process.exitCode = report(error)));

@@ -20,6 +20,7 @@ import { trainerIn, trainerLanguages, trainerNames } from "../../shared/editor/t
 import type * as Whole from "../extension.ts";
 import type * as Look from "./look.ts";
 import { findConfigs } from "../features/configs/find.ts";
+import { localPaths } from "../vscode/folders.ts";
 import { setContext } from "../vscode/context.ts";
 
 export type Api = Whole.Api;
@@ -97,17 +98,14 @@ function startsTrainer(document: TextDocument): boolean {
   return true;
 }
 
-const folders = (): readonly string[] =>
-  (workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file").map(({ uri }) => uri.fsPath);
-
-const hasStore = (): boolean => folders().some((folder) => existsSync(join(folder, ".gradus")));
+const hasStore = (): boolean => localPaths().some((folder) => existsSync(join(folder, ".gradus")));
 
 const hasConfig = async (): Promise<boolean> => (await findConfigs(1)).length > 0;
 
 /** What is there by content: a launch of another trainer, which may be called anything. */
 async function hasLaunch(): Promise<boolean> {
   const { firstLaunch } = await loadLook();
-  for (const folder of folders()) if ((await firstLaunch(folder)) !== undefined) return true;
+  for (const folder of localPaths()) if ((await firstLaunch(folder)) !== undefined) return true;
   return false;
 }
 

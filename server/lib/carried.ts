@@ -85,8 +85,10 @@ export function carriedFolder(name: Carried): string {
   }
 }
 export const carriedVersion = (name: Carried): string => versionIn(carriedFolder(name));
-export const requireCarried = <T>(name: Carried): T =>
-  createRequire(join(carriedFolder(name), "package.json"))(carriedFolder(name));
+export function requireCarried<T>(name: Carried): T {
+  const folder = carriedFolder(name);
+  return createRequire(join(folder, "package.json"))(folder);
+}
 
 /** esbuild with its own binary where it is installed, else in WebAssembly: the same version, so the same output. */
 export function requireEsbuild(): typeof esbuild {

@@ -1,6 +1,6 @@
 /** Rollouts that lie near a config: of its last run in a store, else what its trainer has dumped. Nothing is started or written. */
 import { existsSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import { findStore } from "../../shared/daemon/findStore.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import { attemptsOf, logStart, readCommitted } from "../../shared/log/reader.ts";
@@ -37,7 +37,7 @@ function ofLastRun({ file }: RunConfig): RecordedRollouts | undefined {
     .filter((run) => resolve(run.file) === resolve(file))
     .sort((one, other) => (one.createdAt < other.createdAt ? 1 : -1));
   for (const { id } of runs) {
-    const rows = rowsOf(join(store, "runs", id));
+    const rows = rowsOf(runFolder(store, id));
     if (rows.length > 0) return { rows, from: `the run ${id}` };
   }
   return undefined;

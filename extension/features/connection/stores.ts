@@ -7,6 +7,7 @@ import { language, storePattern } from "../../../shared/editor/contributions.ts"
 import { findStore } from "../../../shared/daemon/findStore.ts";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { daemonShutdown, type RunSummary } from "../../../shared/protocol/protocol.ts";
+import { localFolders } from "../../vscode/folders.ts";
 import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
 import { RunFeed } from "../runs/feed.ts";
@@ -177,12 +178,13 @@ export class Stores implements Disposable {
 
   /** @param found undefined: whatever the daemon runs under */
   #launch(folders: readonly WorkspaceFolder[], found?: FoundNode): Launch {
+    const node = found ?? requireNode(findNode(this.places, setting("nodePath", "")));
     return {
-      node: found ?? requireNode(findNode(this.places, setting("nodePath", ""))),
+      node,
       cli: Uri.joinPath(Uri.file(this.places.home), "dist", "cli.mjs").fsPath,
       version: this.places.version,
       environment: {
-        ...(found !== undefined && asNode(found)),
+        ...asNode(node),
         GRADUS_NATIVE_ROOT: nativeRoot(this.places),
         GRADUS_IDLE_MS:
           this.places.environment["GRADUS_IDLE_MS"] ?? String(setting("daemonIdleMinutes", 30) * 60_000),
@@ -197,7 +199,7 @@ export class Stores implements Disposable {
   }
 
   async #rebuild(): Promise<void> {
-    const folders = (workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === "file");
+    const folders = localFolders();
     const paths = new Map<string, WorkspaceFolder[]>();
     if (this.trusted)
       for (const folder of folders) {

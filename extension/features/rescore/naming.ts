@@ -1,6 +1,7 @@
 /** Which configs a reward's file belongs to. */
 import { basename } from "node:path";
 import { Uri, window, workspace, type DocumentFilter, type TextDocument } from "vscode";
+import { localPaths } from "../../vscode/folders.ts";
 import { firstLaunch } from "../../wake/look.ts";
 import { language } from "../../../shared/editor/contributions.ts";
 import { findConfigs, findTrainerFiles } from "../configs/find.ts";
@@ -70,8 +71,7 @@ export async function trainerLaunches(): Promise<readonly Uri[]> {
     if (found.length >= mostConfigs) break;
   }
   if (found.length > 0) return found;
-  const folders = (workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file");
-  const looked = await Promise.all(folders.map(({ uri }) => firstLaunch(uri.fsPath)));
+  const looked = await Promise.all(localPaths().map((folder) => firstLaunch(folder)));
   return looked.flatMap((launch) => (launch === undefined ? [] : [Uri.file(launch.file)]));
 }
 

@@ -8,6 +8,7 @@ import { trainerIn, trainerNames } from "../../../shared/editor/trainers.ts";
 import { coalesce } from "../../vscode/coalesce.ts";
 import { printed, type CommandLine } from "../../vscode/commandLine.ts";
 import { setContext } from "../../vscode/context.ts";
+import { localPaths } from "../../vscode/folders.ts";
 import { output } from "../../vscode/output.ts";
 import { firstLaunch, type Launch } from "../../wake/look.ts";
 import { findConfigs } from "../configs/find.ts";
@@ -89,17 +90,13 @@ export class Cards implements Disposable {
     return this.#hasStore() || (await findConfigs(1)).length > 0;
   }
   #hasStore(): boolean {
-    const own = this.#folders().map((folder) => join(folder, ".gradus"));
+    const own = localPaths().map((folder) => join(folder, ".gradus"));
     return [...own, ...this.stores.all.map(({ path }) => path)].some((path) => existsSync(path));
-  }
-  #folders(): readonly string[] {
-    const folders = workspace.workspaceFolders ?? [];
-    return folders.filter(({ uri }) => uri.scheme === "file").map(({ uri }) => uri.fsPath);
   }
 
   async #found(): Promise<readonly Card[]> {
     const cards: Card[] = [];
-    for (const folder of this.#folders()) {
+    for (const folder of localPaths()) {
       // Without it nothing is started in the folder.
       const launch = await firstLaunch(folder);
       const sum = launch === undefined ? undefined : await this.#sumOf(folder, launch);

@@ -17,7 +17,7 @@ import { checkGold } from "./gold.ts";
 import { probeReward } from "./probe.ts";
 import { checkFormat } from "./format/checkFormat.ts";
 import { goldLeft, standInText } from "./sentences.ts";
-import { tasksToTry, type RecordedRollouts, type TasksToTry } from "./standInTasks.ts";
+import { areOwn, tasksToTry, type RecordedRollouts, type TasksToTry } from "./standInTasks.ts";
 import { recordedAnswers } from "./recordedProbes.ts";
 import { withReturnLines } from "./returnLines.ts";
 
@@ -81,7 +81,7 @@ export async function* checkReward(
   const found = await withReturnLines(config, scorer, probed.findings, { all: tasks, recorded, unsaved });
   const failing = (): RewardFinding[] => causeFindings(scorer.causes.fresh(), places);
   yield { kind: "findings", findings: [...failing(), ...probeFindings(found, places)] };
-  if (tried.from.kind !== "data") {
+  if (!areOwn(tried)) {
     const format = await checkFormat(scorer, tasks);
     return yield { kind: "findings", findings: [...failing(), ...formatFindings(format, places)] };
   }

@@ -9,7 +9,7 @@ import type { FormatFinding } from "./format/checkFormat.ts";
 import type { GoldFailure, GoldReport } from "./gold.ts";
 import type { OwnProcessTasks } from "./ownProcess.ts";
 import type { ProbeFinding } from "./probe.ts";
-import type { TasksToTry } from "./standInTasks.ts";
+import { areOwn, type TasksToTry } from "./standInTasks.ts";
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const cut = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
@@ -50,23 +50,23 @@ export function unreadText({ data, error }: UnreadData): string {
 }
 
 /** Undefined where all data was read. */
-export function goldLeft({ tasks, unread, from }: TasksToTry): string | undefined {
+export function goldLeft(tried: TasksToTry): string | undefined {
+  const { unread } = tried;
   if (unread.length === 0) return undefined;
-  const all = tasks.length === 0 || from.kind !== "data";
-  return all
-    ? `Gold was not checked: ${unread.map(unreadText).join(", ")}.`
-    : `Gold was checked without some of the data: ${unread.map(unreadText).join(", ")}.`;
+  const left = areOwn(tried) ? "checked without some of the data" : "not checked";
+  return `Gold was ${left}: ${unread.map(unreadText).join(", ")}.`;
 }
 
 /** What other checks were tried on in the place of the data; undefined: it was there. */
-export function standInText({ tasks, unread, from }: TasksToTry): string | undefined {
+export function standInText(tried: TasksToTry): string | undefined {
+  const { tasks, unread, from } = tried;
   switch (from.kind) {
     case "recorded":
       return `The reward was tried on ${plural(tasks.length, "task")} of recorded rollouts (${from.from}).`;
     case "made-up":
       return `The reward was tried on ${plural(tasks.length, "made-up task")}, such as ${JSON.stringify(tasks[0]?.task.prompt ?? "")}, whose answers it recognises.`;
     case "data":
-      return tasks.length > 0 || unread.length === 0
+      return areOwn(tried)
         ? undefined
         : `No other check was tried: there are no tasks without ${unread.map(({ data }) => `\`${data}\``).join(", ")}, and no recorded rollouts that the reward can score. Copy the data here, or name rollouts with \`--rollouts\`.`;
   }

@@ -33,6 +33,10 @@ export interface TasksToTry extends ReadTasks {
   readonly from: TasksFrom;
 }
 
+/** Whether the tasks are the config's own: gold needs them, other checks do with others. */
+export const areOwn = ({ tasks, unread, from }: TasksToTry): boolean =>
+  from.kind === "data" && (tasks.length > 0 || unread.length === 0);
+
 /** Tasks of recorded rollouts that are tried. */
 const most = 64;
 

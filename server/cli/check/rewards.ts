@@ -20,10 +20,20 @@ interface Tried {
 
 const options = { needs: needs.tried, engineKeys };
 
-type Own = { readonly note: string } | "none" | "one";
+/** Whether a file's reward is a function of its folder, which only running it can try; a note where it cannot be tried. */
+export type OwnReward = { readonly note: string } | "none" | "one";
 
-/** Whether a file's reward is a function of its folder; a note where it cannot be tried. Nothing runs. */
-function ownTerms(file: string): Own {
+/** Nothing runs. */
+export function ownReward(file: string): OwnReward {
+  try {
+    return ownTerms(file);
+  } catch (error) {
+    if (error instanceof UserError) return { note: refused(error) };
+    throw error;
+  }
+}
+
+function ownTerms(file: string): OwnReward {
   const { config, converted, diagnostics } = loadFile(file, options);
   const untried = converted && whyUntried(converted);
   if (config === undefined) return { note: unread(diagnostics) };
@@ -32,11 +42,9 @@ function ownTerms(file: string): Own {
   return body.reward.terms.some((term) => ownFile(term) !== undefined) ? "one" : "none";
 }
 
-/** What is tried of a file whose reward is a function of the folder's; a note where it cannot be tried; else undefined. */
-async function ownReward(file: string, signal: AbortSignal) {
-  const own = ownTerms(file);
-  if (own !== "one") return own === "none" ? undefined : own;
-  const { loaded, untried, notes } = await loadTried(file, options, {}, signal);
+/** What is tried of a file whose reward is a function of the folder's; a note where it cannot be tried. */
+async function triedOf(file: string, signal: AbortSignal) {
+  const { loaded, untried, notes } = await loadTried(file, options, signal);
   const { config, diagnostics } = loaded;
   if (untried !== undefined) return { note: untried };
   if (config !== undefined) return { config, loaded, notes, scorer: new AnswerScorer(config, { signal }) };
@@ -46,31 +54,29 @@ async function ownReward(file: string, signal: AbortSignal) {
 const unread = (diagnostics: LoadedFile["diagnostics"]): string =>
   `its reward was not tried: ${diagnostics.find(({ severity }) => severity === "error")?.message ?? "the file cannot be read."}`;
 
-/** Whether the file names a reward function of its folder, which only running it can try. */
-export function hasOwnReward(file: string): boolean {
-  try {
-    return ownTerms(file) === "one";
-  } catch (error) {
-    // `validate` says what is wrong with the file.
-    if (error instanceof UserError) return false;
-    throw error;
-  }
-}
+const refused = (error: UserError): string => `its reward was not tried: ${error.message}.`;
 
 /**
  * Runs functions of the folder.
+ * @param own of the file
  * @param signal ends it; what was found by then counts
  */
-export async function tryReward(file: string, signal: AbortSignal): Promise<Tried> {
+export async function tryReward(file: string, own: OwnReward, signal: AbortSignal): Promise<Tried> {
   const findings: Finding[] = [];
   const notes: string[] = [];
   const note = (text: string): void => void notes.push(`${file}: ${text}`);
+  if (own !== "one") {
+    if (own !== "none") note(own.note);
+    return { findings, notes };
+  }
   try {
-    const own = await ownReward(file, signal);
-    if (own === undefined) return { findings, notes };
-    if ("note" in own) return { findings, notes: [`${file}: ${own.note}`] };
-    const { config, loaded, scorer } = own;
-    own.notes.forEach(note);
+    const tried = await triedOf(file, signal);
+    if ("note" in tried) {
+      note(tried.note);
+      return { findings, notes };
+    }
+    const { config, loaded, scorer } = tried;
+    tried.notes.forEach(note);
     const close = (): void => void scorer.close();
     signal.addEventListener("abort", close, { once: true });
     try {
@@ -99,7 +105,7 @@ export async function tryReward(file: string, signal: AbortSignal): Promise<Trie
   } catch (error) {
     if (signal.aborted)
       note("its reward was not tried to the end: the time that `--seconds` gives was over.");
-    else if (error instanceof UserError) note(`its reward was not tried: ${error.message}.`);
+    else if (error instanceof UserError) note(refused(error));
     else throw error;
   }
   return { findings, notes };

@@ -16,7 +16,7 @@ import { nothingIn, wantedFiles, type SelectedFile } from "../validate/files.ts"
 import { pathText } from "../text/diagnostics.ts";
 import { worstFirst } from "./finding.ts";
 import { logsBelow, verdictsOf } from "./logs.ts";
-import { hasOwnReward, tryReward } from "./rewards.ts";
+import { ownReward, tryReward, type OwnReward } from "./rewards.ts";
 
 interface SumOptions {
   /** Whether functions of the folder may run. */
@@ -35,8 +35,9 @@ export async function sumOf(word: string, { runs, seconds }: SumOptions): Promis
     : configurationsOf(word, logs.length > 0);
   const projects = checked.filter((one) => !isUnchecked(one)).map(({ file }) => file);
   const read = verdictsOf(logs);
-  const own = projects.filter((file) => hasOwnReward(file));
-  const rewards = runs ? await triedRewards(projects, seconds) : { findings: [], left: untried(own) };
+  const rewardOf = new Map(projects.map((file) => [file, ownReward(file)]));
+  const own = projects.filter((file) => rewardOf.get(file) === "one");
+  const rewards = runs ? await triedRewards(rewardOf, seconds) : { findings: [], left: untried(own) };
   const findings = [...checked.flatMap(diagnosed), ...rewards.findings, ...read.findings];
   return {
     findings: once(worstFirst(findings)),
@@ -149,14 +150,14 @@ function untried(own: readonly string[]): readonly string[] {
 }
 
 async function triedRewards(
-  files: readonly string[],
+  rewards: ReadonlyMap<string, OwnReward>,
   seconds: number,
 ): Promise<{ readonly findings: readonly Finding[]; readonly left: readonly string[] }> {
   const signal = AbortSignal.timeout(seconds * 1000);
   const findings: Finding[] = [];
   const left: string[] = [];
-  for (const file of files) {
-    const tried = await tryReward(file, signal);
+  for (const [file, own] of rewards) {
+    const tried = await tryReward(file, own, signal);
     findings.push(...tried.findings);
     left.push(...tried.notes);
   }

@@ -12,7 +12,7 @@ import { probeReward } from "../../analysis/rewardChecks/probe.ts";
 import { recordedAnswers } from "../../analysis/rewardChecks/recordedProbes.ts";
 import { placedHoles, withReturnLines } from "../../analysis/rewardChecks/returnLines.ts";
 import { checkFormat } from "../../analysis/rewardChecks/format/checkFormat.ts";
-import { tasksToTry, type TasksToTry } from "../../analysis/rewardChecks/standInTasks.ts";
+import { areOwn, tasksToTry, type TasksToTry } from "../../analysis/rewardChecks/standInTasks.ts";
 import { recordedNear } from "../../store/recordedNear.ts";
 import { sayTasks, sayUnread } from "./tasksTried.ts";
 import { saveTests } from "../../analysis/rewardChecks/saveTests.ts";
@@ -108,7 +108,7 @@ async function gold(checks: Checks): Promise<void> {
   const { config, scorer, tasks, tried } = checks;
   sayUnread(checks);
   // What the prompts show, and what is evaluated, is checked without the data that trains.
-  const own = tried.from.kind === "data" && (tasks.length > 0 || tried.unread.length === 0);
+  const own = areOwn(tried);
   if (!own) printFormat(checks, await checkFormat(scorer, tasks));
   const report = own ? await checkGold(config, scorer, tasks) : undefined;
   if (own && report === undefined)

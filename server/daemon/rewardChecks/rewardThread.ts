@@ -137,9 +137,7 @@ async function triedOf(
   signal: AbortSignal,
 ): Promise<TriedFile> {
   const options = { text, needs: needs.tried };
-  return recorded
-    ? { loaded: loadFile(file, options), notes: [] }
-    : await loadTried(file, options, {}, signal);
+  return recorded ? { loaded: loadFile(file, options), notes: [] } : await loadTried(file, options, signal);
 }
 
 async function answer(

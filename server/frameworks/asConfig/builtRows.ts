@@ -5,7 +5,7 @@ import { isWithheld } from "../../lib/own/withheld.ts";
 import type { LoadOptions } from "../../rules/load.ts";
 import type { RowsBuilder } from "../project/trlScript.ts";
 import { scriptRows, type ScriptRows } from "../rows/scriptRows.ts";
-import { loadFile, type ForConverted, type LoadedFile } from "./load.ts";
+import { loadFile, type LoadedFile } from "./load.ts";
 import { whyUntried } from "./untried.ts";
 
 export interface TriedFile {
@@ -24,10 +24,9 @@ export interface TriedFile {
 export async function loadTried(
   file: string,
   options: LoadOptions,
-  forConverted: ForConverted = {},
   signal?: AbortSignal,
 ): Promise<TriedFile> {
-  const loaded = loadFile(file, options, forConverted);
+  const loaded = loadFile(file, options);
   const { converted } = loaded;
   const untried = converted && whyUntried(converted);
   if (converted?.rowsBuilder === undefined || untried !== undefined) return { loaded, untried, notes: [] };
@@ -35,7 +34,7 @@ export async function loadTried(
   const unsaved = resolve(file) === builder.file ? options.text : undefined;
   const rows = await made(builder, unsaved, signal);
   if (rows.kind === "none") return { loaded, untried: whyUntried(converted, rows.why), notes: [] };
-  return { loaded: loadFile(file, options, { ...forConverted, rows: rows.file }), notes: rows.notes };
+  return { loaded: loadFile(file, options, { rows: rows.file }), notes: rows.notes };
 }
 
 /** Where there is no Python, the reward cannot run either: it says so itself, and what it says names no rows. */

@@ -21,7 +21,7 @@ export interface LoadedFile extends LoadedConfig {
 }
 
 /** Options that count for a converted file alone. */
-export interface ForConverted extends Pick<LoadOptions, "needs"> {
+interface ForConverted extends Pick<LoadOptions, "needs"> {
   /** A file with the rows that the script has built. */
   readonly rows?: string;
 }

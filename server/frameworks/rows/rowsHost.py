@@ -4,8 +4,8 @@ Frames and the end of the process are those of the reward's host. CPython 3.8 or
 
   {"kind": "make", "file", "text", "trainer", "position", "most"}
      <- {"kind": "read", "place", "name", "split", "revision"}   where `datasets` is not installed: rows that Gradus reads
-     -> {"rows": [row]} or {"absent": true}
-  -> {"kind": "made", "rows", "lines": [first, last], "left": [{"line", "what"}], "sample"} or {"kind": "refused", "what", "line"}
+     -> {"kind": "rows", "rows": [row]} or {"kind": "absent"}
+  -> {"kind": "made", "rows", "line", "left": [{"line", "what"}], "sample"} or {"kind": "refused", "what", "line"}
 """
 import ast
 import importlib
@@ -267,12 +267,17 @@ class Making:
             self.names.pop(name, None)
             self.lost[name] = (line, words)
 
+    def lost_by(self, error):
+        """Why a name does not exist that a statement reads: (line, words); None: the error is another."""
+        name = re.search(r"^name '(\w+)' is not defined", str(error)) if isinstance(error, NameError) else None
+        return self.lost.get(name.group(1)) if name is not None else None
+
     @staticmethod
     def root(error):
         """What was thrown first: packages wrap what a row's function throws."""
-        name = re.search(r"^name '(\w+)' is not defined", str(error)) if isinstance(error, NameError) else None
-        if name is not None and name.group(1) in Making.now.lost:
-            return Lost(Making.now.lost[name.group(1)][1])
+        lost = Making.now.lost_by(error)
+        if lost is not None:
+            return Lost(lost[1])
         seen = error
         while seen is not None:
             if isinstance(seen, (Lost, Network, standIn.Lacking)):
@@ -282,9 +287,9 @@ class Making:
 
     def why(self, error, node):
         """The line, and the words that say why."""
-        name = re.search(r"^name '(\w+)' is not defined", str(error)) if isinstance(error, NameError) else None
-        if name is not None and name.group(1) in self.lost:
-            return self.lost[name.group(1)]
+        lost = self.lost_by(error)
+        if lost is not None:
+            return lost
         place = host.place_of(error, self.folder)
         own = place is not None and place[0] == os.path.basename(self.file)
         line = place[1] if own else getattr(node, "lineno", None)

@@ -20,7 +20,7 @@ interface Make {
 type ToPython =
   | Make
   | { readonly kind: "rows"; readonly rows: readonly JsonObject[] }
-  | { readonly kind: "absent"; readonly absent: true };
+  | { readonly kind: "absent" };
 
 const text = z.string().nullable();
 const read = z.object({
@@ -65,7 +65,7 @@ export class RowsProcess extends FramedProcess<ToPython> {
       const asked = read.safeParse(message);
       if (asked.success) {
         const rows = readPlace(asked.data);
-        this.send(rows === undefined ? { kind: "absent", absent: true } : { kind: "rows", rows });
+        this.send(rows === undefined ? { kind: "absent" } : { kind: "rows", rows });
         return "other";
       }
       const { data } = answer.safeParse(message);
