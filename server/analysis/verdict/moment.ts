@@ -78,6 +78,10 @@ export class Moment {
   start(metric: string): Stretch {
     return this.trail(metric).first();
   }
+  /** As `start`; another trainer's run may have changed within these steps already, and nothing else tells its start. */
+  begins(metric: string): Stretch {
+    return this.facts.imported ? this.trail(metric).firstMoving() : this.start(metric);
+  }
   get comparison(): Comparison | undefined {
     return this.comparisons.at(-1);
   }

@@ -24,7 +24,7 @@ export function takeover(moment: Moment): Takeover | null {
   if (!facts.summed) return null;
   const gains = facts.terms.flatMap((term) => {
     const weight = moment.now(`reward/${term}/weight`).mean;
-    const [before, after] = [moment.start(`reward/${term}`), moment.now(`reward/${term}`)];
+    const [before, after] = [moment.begins(`reward/${term}`), moment.now(`reward/${term}`)];
     const gain = (Number.isNaN(weight) ? 1 : weight) * (after.mean - before.mean);
     return Number.isNaN(gain) ? [] : [{ term, gain, moved: Math.abs(movedBy(before, after)) }];
   });

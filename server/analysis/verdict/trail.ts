@@ -88,6 +88,16 @@ export class Trail {
     return { mean, error: errorOf(variance, known.length), count: known.length };
   }
 
+  /** As `first`, its error by the differences of neighbours: what moves within these steps already is no noise. */
+  firstMoving(): Stretch {
+    const first = this.first();
+    const known = this.head.filter(Number.isFinite);
+    if (known.length < window) return first;
+    const squares = known.slice(1).reduce((sum, value, at) => sum + (value - known[at]!) ** 2, 0);
+    const error = errorOf(squares / (2 * (known.length - 1)), known.length);
+    return { ...first, error: Math.min(first.error, error) };
+  }
+
   /** The least place from which on every stretch of `window` steps satisfies a condition up to now. */
   sinceAll(holds: (stretch: Stretch) => boolean): number {
     let end = this.length;

@@ -1,51 +1,90 @@
-/** Logs of trainings that lie there, each with its verdict. */
+/** Logs of trainings that lie there, and what trackers recorded of them, each with its verdict. */
 import { statSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
+import { formatBytes } from "../../../shared/lib/format.ts";
 import { isAlarm } from "../../../shared/run/verdict.ts";
 import { byTime } from "../../store/imported/feeds/console/findLog.ts";
+import { stateName } from "../../store/imported/feeds/console/stateFeed.ts";
 import { verdictOfLog } from "../../store/imported/logVerdict.ts";
 import { filesBelow } from "../validate/files.ts";
 import type { Finding } from "../../../shared/editor/folderSum.ts";
 
 /** How the logs of launchers and trainers are called: what they are is decided by their lines. */
-const isLogName = (name: string): boolean =>
-  /\.(?:out|log|err)$/.test(name) ||
-  /^(?:nohup|slurm|train)\S*\.txt$/.test(name) ||
-  name === "trainer_state.json";
+const logName =
+  /\.(?:out|log|err)$|^(?:nohup|slurm|train)\S*\.txt$|^(?:trainer_state\.json|(?:logging|metrics)\.jsonl)$/;
+/** TensorBoard's and W&B's. */
+const trackerName = /^events\.out\.tfevents\.|^run-.+\.wandb$/;
 /** Logs that are read: the newest of a folder full of them are those that a person asks about. */
 const mostLogs = 8;
-/** Of one log, from its beginning: some ten thousand steps, in about a second. */
-const mostBytes = 16 * 1024 * 1024;
+/** Of all of them: some ten thousand steps in a second or two. */
+const mostBytes = 96 * 1024 * 1024;
 
 export function logsBelow(word: string, most: number): readonly string[] {
   const stats = statSync(word, { throwIfNoEntry: false });
   if (stats === undefined) return [];
-  if (stats.isFile()) return isLogName(basename(word)) ? [word] : [];
-  return byTime(filesBelow(word, most).filter((file) => isLogName(basename(file)))).slice(0, mostLogs);
+  if (stats.isFile()) return isRecord(word) ? [word] : [];
+  return onePerRun(byTime(filesBelow(word, most).filter(isRecord))).slice(0, mostLogs);
+}
+
+const isRecord = (file: string): boolean => logName.test(basename(file)) || isTrackers(file);
+const isTrackers = (file: string): boolean => trackerName.test(basename(file));
+
+/** Folders that a run makes below its own. */
+const inside =
+  /^(?:checkpoint-\d+|runs|tb|tensorboard(?:_log)?|logs|wandb|files|(?:offline-)?run-\S+|[A-Z][a-z]{2}\d\d_\S+)$/;
+
+/**
+ * Of the states of a run's checkpoints the newest, of a tracker's files one, and none where the run's trainer wrote its own.
+ * @param files the newest first
+ */
+function onePerRun(files: readonly string[]): readonly string[] {
+  const seen = new Set<string>();
+  const isFirst = (file: string): boolean => {
+    const run = runFolder(file);
+    return !seen.has(run) && Boolean(seen.add(run));
+  };
+  const own = files.filter((file) => !isTrackers(file) && (basename(file) !== stateName || isFirst(file)));
+  for (const file of own) seen.add(runFolder(file));
+  return [...own, ...files.filter((file) => isTrackers(file) && isFirst(file))];
+}
+
+function runFolder(file: string): string {
+  let folder = dirname(file);
+  while (inside.test(basename(folder))) folder = dirname(folder);
+  return folder;
 }
 
 interface Read {
   readonly findings: readonly Finding[];
   /** Those that a trainer wrote. */
   readonly logs: readonly string[];
+  /** What was not read, as sentences. */
+  readonly left: readonly string[];
 }
 
+/** Of a training that left several logs the newest speaks. */
 export function verdictsOf(files: readonly string[]): Read {
   const findings: Finding[] = [];
   const logs: string[] = [];
+  const left: string[] = [];
+  const said = new Set<string>();
+  let bytes = mostBytes;
   for (const file of files) {
-    const verdict = verdictOfLog(file, mostBytes);
+    const { size } = statSync(file);
+    const most = bytes;
+    const verdict = most > 0 ? verdictOfLog(file, most) : undefined;
+    if (most <= 0) left.push(`${file} was not read, since others are long: \`gradus check ${file}\` does.`);
+    bytes -= size;
     if (verdict === undefined) continue;
     logs.push(file);
+    if (verdict.cut)
+      left.push(
+        `${file}: the first ${formatBytes(most)} of ${formatBytes(size)} were read: \`gradus runs import ${file}\` reads the rest.`,
+      );
     const { state, sentence } = verdict;
-    if (isAlarm(state))
-      findings.push({
-        file,
-        severity: "error",
-        by: "log",
-        rule: state,
-        message: sentence,
-      });
+    if (!isAlarm(state) || said.has(sentence)) continue;
+    said.add(sentence);
+    findings.push({ file, severity: "error", by: "log", rule: state, message: sentence });
   }
-  return { findings, logs };
+  return { findings, logs, left };
 }

@@ -52,7 +52,7 @@ export async function sumOf(word: string, { runs, seconds }: SumOptions): Promis
     })),
     checkouts: checkouts.map((one) => withYours(one, projects)),
     rewards: own,
-    left: rewards.left,
+    left: [...rewards.left, ...read.left],
   };
 }
 

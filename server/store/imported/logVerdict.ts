@@ -1,4 +1,5 @@
-/** What a log says of its training, without a store: for whoever looks at a folder that nobody has imported. */
+/** What a log, or a tracker's file, says of its training, without a store: for whoever looks at a folder that nobody has imported. */
+import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { EvaluationRow } from "../../../shared/protocol/protocol.ts";
@@ -10,6 +11,9 @@ import { Timeline } from "../../analysis/verdict/timeline.ts";
 import { verdictOf } from "../../analysis/verdict/verdict.ts";
 import type { Feed, FeedPart } from "./feeds/feed.ts";
 import { findLog } from "./feeds/console/findLog.ts";
+import { stateName } from "./feeds/console/stateFeed.ts";
+import { findFeed } from "./feeds/findFeed.ts";
+import { StepParts } from "./feeds/stepParts.ts";
 import { HeldOutRecords, isHeldOut } from "./heldOut.ts";
 
 export interface LogVerdict {
@@ -29,28 +33,34 @@ export interface LogVerdict {
   readonly step: number | null;
   /** What the reader of the log found worth saying of it, as sentences without their ends. */
   readonly notes: readonly string[];
+  /** Whether there is more than was read. */
+  readonly cut: boolean;
 }
 
 /** Some thousands of steps with two hundred metrics each. */
 const mostBytes = 48 * 1024 * 1024;
 
 /**
- * @param path a file, or a folder with one
+ * @param path a log, a state, a tracker's file, or a folder with a log
  * @param most bytes that are read; what follows them is not looked at
  * @returns undefined: it is no log, or nothing in it is a step
  */
 export function verdictOfLog(path: string, most = mostBytes): LogVerdict | undefined {
   try {
-    const found = findLog(path, most);
+    const tracked = statSync(path).isFile() ? findFeed(path) : undefined;
+    const found = tracked ?? findLog(path, most);
     if (found === undefined) return undefined;
     const feed = found.open({ config: undefined });
-    const parts = allParts(feed);
+    const { parts, cut } = allParts(feed, most);
     const record = recordOf(parts);
+    // Trackers are of any training: one without a reward is none of ours.
+    if (tracked !== undefined && !Object.keys(record.series).some((name) => name.startsWith("reward/")))
+      return undefined;
     const verdict = verdictOf(record, new Timeline(record).extend(record));
     if (verdict === null) return undefined;
     const { state, label, headline, since } = verdict;
     return {
-      name: basename(found.folder),
+      name: basename(path === found.folder || tracked !== undefined ? path : found.folder),
       trainer: trainerNames[found.trainer],
       steps: parts.length,
       state,
@@ -58,6 +68,7 @@ export function verdictOfLog(path: string, most = mostBytes): LogVerdict | undef
       sentence: plainText(headline),
       step: since,
       notes: feed.about().notes,
+      cut: cut || (basename(found.folder) !== stateName && statSync(found.folder).size > most),
     };
   } catch (error) {
     // A state that cannot be parsed, a file that may not be read: whoever imports it is told.
@@ -68,15 +79,19 @@ export function verdictOfLog(path: string, most = mostBytes): LogVerdict | undef
 
 const isOfFile = (error: unknown): boolean => error instanceof Error && "code" in error;
 
-function allParts(feed: Feed): readonly FeedPart[] {
-  const parts: FeedPart[] = [];
-  for (let more = true; more;) {
+/** One a step, ascending. */
+function allParts(feed: Feed, most: number): { readonly parts: readonly FeedPart[]; readonly cut: boolean } {
+  const steps = new StepParts();
+  let bytes = 0;
+  let more = true;
+  while (more && bytes < most) {
     const slice = feed.next(true);
-    parts.push(...slice.parts);
+    for (const { step, time, values = {} } of slice.parts) steps.add(step, time, values);
+    bytes += slice.bytes;
     ({ more } = slice);
   }
   feed.close();
-  return parts.sort((one, other) => one.step - other.step);
+  return { parts: steps.all(), cut: more };
 }
 
 function recordOf(parts: readonly FeedPart[]): VerdictRecord {

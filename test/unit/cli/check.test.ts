@@ -7,6 +7,7 @@ import { after, before, describe, it } from "node:test";
 import { z } from "zod";
 import { gradus } from "../../support/cli.ts";
 import { writeFlatStory } from "../../support/flatStory.ts";
+import { course, dictOf, soundTrl, steps } from "../store/logs/logs.ts";
 
 const sumSchema = z.object({
   findings: z.array(
@@ -34,6 +35,12 @@ const sumSchema = z.object({
 });
 
 const good = "tasks: [{ env: countdown }]\nreward: { terms: { correct: equation } }\n";
+/** Of a training in TRL whose answers get worse. */
+const fallen = {
+  "rewards/correct_reward/mean": course(0.4, 0.02, 40, 60),
+  reward: course(1.2, 0.9, 40, 60),
+  step: (step: number) => step,
+};
 /** A launch with as many wrong keys as are asked for. */
 const launch = (wrong: number): string =>
   `python3 -m verl.trainer.main_ppo \\\n${Array.from({ length: wrong }, (_, n) => `  actor_rollout_ref.actor.wrong_${n}=1 \\\n`).join("")}  data.train_batch_size=64\n`;
@@ -188,6 +195,34 @@ describe("gradus check", () => {
       tried.stderr,
       /^nb\.ipynb: .* 3 sample rows with GSM8K's columns: the data set is not on this disk\.\n$/,
     );
+  });
+
+  it("gives a training one verdict, whatever of it lies there", async () => {
+    const worse = (until: number): string =>
+      steps(1, until)
+        .map((step) => dictOf({ ...soundTrl, ...fallen }, step))
+        .join("\n");
+    const state = (until: number): string =>
+      JSON.stringify({
+        log_history: steps(1, until).map((step) =>
+          Object.fromEntries(
+            Object.entries({ ...soundTrl, ...fallen, step: () => step }).map(([name, of]) => [
+              name,
+              of(step),
+            ]),
+          ),
+        ),
+      });
+    write("left-over/train.log", `${worse(120)}\n`);
+    for (const until of [80, 100, 120])
+      write(`left-over/out/checkpoint-${until}/trainer_state.json`, state(until));
+    cpSync("test/fixtures/trackers/tensorboard/v2", join(folder, "left-over/out/runs/Nov30_box"), {
+      recursive: true,
+    });
+    const { findings, logs } = await sum("left-over");
+    assert.equal(findings.length, 1, JSON.stringify(findings));
+    assert.match(findings[0]!.message, /^Collapsed at step/);
+    assert.equal(logs.length, 2, logs.join());
   });
 
   it("does not try a reward for longer than it is given", async () => {

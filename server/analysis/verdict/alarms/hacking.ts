@@ -57,7 +57,7 @@ function byTerm(moment: Moment): ReturnType<Alarm> {
   const [before, now] = [moment.start(moment.solved), moment.now(moment.solved)];
   if (!(movedBy(before, now) < 2) || after(moment) > risen) return null;
   // Which term judges the answer is a guess: that it does not rise yet is not enough.
-  const fell = now.mean < fallen * before.mean && movedBy(before, now) < -beyondNoise;
+  const fell = now.mean < fallen * before.mean && movedBy(moment.begins(moment.solved), now) < -beyondNoise;
   if (moment.facts.guessed && !fell) return null;
   return {
     state: "hacking",

@@ -1,10 +1,21 @@
 /** What a log's training came to, without a store and in one; healthy logs raise no alarm. */
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { verdictOfLog } from "../../../../server/store/imported/logVerdict.ts";
 import { isAlarm } from "../../../../shared/run/verdict.ts";
 import { imported } from "../importedFeed.ts";
-import { course, dictOf, soundTrl, soundVerl, steps, verlLineOf, written, type Courses } from "./logs.ts";
+import {
+  course,
+  dictOf,
+  soundTrl,
+  soundVerl,
+  steps,
+  verlLineOf,
+  wobble,
+  written,
+  type Courses,
+} from "./logs.ts";
 
 const verl = (courses: Courses, count = 120): string =>
   `${steps(1, count)
@@ -71,6 +82,55 @@ test("verl's held-out results fall under their own name, and its reward by itsel
     verdictOfLog(written("b.log", verl(cutOff)))!.sentence,
     /^Collapsed at step \d+: the training reward fell 0\.6\d* → 0\.0\d*; answers that are cut off 3\.0 % → 97 %\.$/,
   );
+});
+
+test("a format that takes over within the first steps, before there is a start to compare with", () => {
+  const falls =
+    (from: number, rate: number): ((step: number) => number) =>
+    (step) =>
+      from * Math.exp(-step * rate) * (1 + 0.1 * wobble(step));
+  const taken: Courses = {
+    loss: course(0, 0.3, 0, 60, 0.01),
+    "rewards/accuracy_reward": falls(0.2, 0.3),
+    "rewards/cosine_scaled_reward": course(-0.1, -0.04, 0, 60, 0.005),
+    "rewards/format_reward": (step) => 1 - falls(0.5, 0.4)(step),
+    reward: (step) => 1 - falls(0.3, 0.5)(step),
+    completion_length: course(390, 20, 0, 30),
+    kl: course(0, 8, 0, 60),
+    epoch: (step) => step / 1000,
+  };
+  const found = verdictOfLog(written("a.log", trl(taken, 60)))!;
+  assert.match(
+    found.sentence,
+    /^Hacking format_reward since step \d: format_reward 0\.\d+ → 1\.0* while accuracy_reward fell 0\.0\d+ → (0|\S+e-\d+)\.$/,
+  );
+});
+
+test("verl's file logger, and a log that PowerShell wrote in UTF-16", () => {
+  const worse: Courses = { ...soundVerl, "critic/score/mean": course(0.6, 0.02, 50, 80) };
+  const logged = steps(1, 120).map((step) => {
+    const data = Object.fromEntries(Object.entries(worse).map(([name, of]) => [name, of(step)]));
+    return JSON.stringify({ step, data });
+  });
+  const file = written("metrics.jsonl", `${logged.join("\n")}\n`);
+  const found = verdictOfLog(file)!;
+  assert.deepEqual([found.trainer, found.steps, found.state], ["verl", 120, "collapsed"]);
+  const wide = written("train.log", "");
+  writeFileSync(wide, Buffer.from(`\uFEFF${verl(worse).replaceAll("\n", "\r\n")}`, "utf16le"));
+  assert.equal(verdictOfLog(wide)?.sentence, found.sentence);
+});
+
+test("what a tracker recorded, where it is of a reward", () => {
+  const trackers = "test/fixtures/trackers";
+  const files = {
+    TensorBoard: `${trackers}/tensorboard/v2/events.out.tfevents.1795685136.vm.32061.0`,
+    "W&B": `${trackers}/wandb/offline-run-20261126_092540-sums0001/run-sums0001.wandb`,
+  };
+  for (const [trainer, file] of Object.entries(files)) {
+    const found = verdictOfLog(file);
+    assert.equal(found?.trainer, trainer, file);
+    assert.equal(isAlarm(found.state), false, found.sentence);
+  }
 });
 
 test("a loss or a gradient that is no number, with the step at which it began, before what follows from it", () => {

@@ -8,7 +8,7 @@ import { LogFeed, trainerOfLog } from "./logFeed.ts";
 import { StateFeed, stateName } from "./stateFeed.ts";
 
 /** Names of logs; one that is named itself may have any. */
-const logName = /\.(?:log|out|err|txt)$|^(?:stdout|stderr|nohup\.out|logging\.jsonl)$/;
+const logName = /\.(?:log|out|err|txt)$|^(?:stdout|stderr|nohup\.out|(?:logging|metrics)\.jsonl)$/;
 /** Folders below the one that is named, logs in them that are looked into, and bytes of each until the first line of metrics. */
 const depth = 2;
 const mostLogs = 20;

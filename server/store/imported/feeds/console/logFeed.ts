@@ -7,10 +7,10 @@ import { newestWrite, sliceBytes, type Feed, type FeedAbout, type FeedSlice } fr
 import { StepParts } from "../stepParts.ts";
 import { Attempts, Bars, type Restart } from "./attempts.ts";
 import { logLines } from "./logLines.ts";
-import { trlLine, verlLine, type Printed } from "./printed.ts";
+import { trlLine, verlLine, verlRecord, type Printed } from "./printed.ts";
 
 function* verlEntries(line: string): Generator<Printed> {
-  const found = line.includes("step:") ? verlLine(line) : undefined;
+  const found = line.includes("step:") ? verlLine(line) : verlRecord(line);
   if (found !== undefined) yield found;
 }
 const entriesOf: Readonly<Record<DumpTrainer, (line: string) => Iterable<Printed>>> = {
@@ -21,7 +21,7 @@ const entriesOf: Readonly<Record<DumpTrainer, (line: string) => Iterable<Printed
 /** Whose log it is; undefined: no line of metrics is in it. @param most bytes to look through */
 export function trainerOfLog(file: string, most: number): DumpTrainer | undefined {
   for (const line of logLines(file, most)) {
-    if (line.includes("step:") && verlLine(line) !== undefined) return "verl";
+    for (const _ of verlEntries(line)) return "verl";
     if (line.includes("{")) for (const { kind } of trlLine(line)) if (kind !== "bar") return "trl";
   }
   return undefined;
