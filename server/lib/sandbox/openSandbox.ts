@@ -32,7 +32,7 @@ async function processOf(language: SandboxLanguage, wall: Wall): Promise<Sandbox
   const command = wall.command([process.execPath, ...flags, bundle], [bundle, ...visibleOf(parts)]);
   const made = new SandboxProcess(command, parts);
   const image = await made.ready();
-  if (image !== undefined && parts.language === "python") await keepImage(parts.version, image);
+  if (image !== undefined && parts.language === "python") await keepImage(parts, image);
   return made;
 }
 

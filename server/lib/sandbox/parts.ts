@@ -18,7 +18,7 @@ export async function partsOf(language: SandboxLanguage): Promise<Parts> {
   const folder = carriedFolder("pyodide");
   const version = carriedVersion("pyodide");
   const lock = lockFile.parse(JSON.parse(await readFile(join(folder, "pyodide-lock.json"), "utf8")));
-  const image = await keptImage(version);
+  const image = await keptImage({ folder, version });
   return { language, folder, version, abi: lock.info.abi_version, ...(image !== undefined && { image }) };
 }
 

@@ -3,22 +3,29 @@
  * first process makes it, before it has run any program; it is kept in Gradus's data folder for those to come.
  */
 import { createHash } from "node:crypto";
-import { mkdir, open, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { dataFolder } from "../../natives.ts";
+import type { Parts } from "../messages.ts";
 import { imports } from "./harness.ts";
 import { seal } from "./interpreter.ts";
 import { shell, world } from "./realm.ts";
 
-/** Another library, harness or realm makes another image. */
-const fileOf = (version: string): string => {
-  const made = createHash("sha256").update(imports).update(shell).update(world).digest("hex").slice(0, 12);
-  return join(dataFolder(), "sandbox", `python-${version}-${made}.image`);
-};
+type Interpreter = Pick<Extract<Parts, { language: "python" }>, "folder" | "version">;
+
+/**
+ * Another library, harness or realm makes another image: it holds the places of modules in the library's file, which a
+ * package stores otherwise than a checkout.
+ */
+async function fileOf({ folder, version }: Interpreter): Promise<string> {
+  const library = await readFile(join(folder, "python_stdlib.zip"));
+  const hash = createHash("sha256").update(imports).update(shell).update(world).update(library);
+  return join(dataFolder(), "sandbox", `python-${version}-${hash.digest("hex").slice(0, 12)}.image`);
+}
 
 /** The file; undefined: there is none yet, and who asks makes one. */
-export async function keptImage(version: string): Promise<string | undefined> {
-  const file = fileOf(version);
+export async function keptImage(interpreter: Interpreter): Promise<string | undefined> {
+  const file = await fileOf(interpreter);
   const handle = await open(file).catch(() => undefined);
   if (handle === undefined) return undefined;
   try {
@@ -32,8 +39,8 @@ export async function keptImage(version: string): Promise<string | undefined> {
 }
 
 /** Where the folder cannot be written, each process makes its own. */
-export async function keepImage(version: string, bytes: Uint8Array): Promise<void> {
-  const file = fileOf(version);
+export async function keepImage(interpreter: Interpreter, bytes: Uint8Array): Promise<void> {
+  const file = await fileOf(interpreter);
   const partial = `${file}.${process.pid}`;
   try {
     await mkdir(dirname(file), { recursive: true });
