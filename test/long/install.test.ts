@@ -364,7 +364,13 @@ test(
     const folder = join(home, "without-node");
     mkdirSync(folder);
     writeFlatStory(folder);
-    const bare = { GRADUS_DATA: join(home, "bare"), GRADUS_NATIVE_ROOT: "", PATH: join(home, "nothing") };
+    const bare = {
+      GRADUS_DATA: join(home, "bare"),
+      GRADUS_NATIVE_ROOT: "",
+      PATH: join(home, "nothing"),
+      // Else the editor asks the login shell for its PATH.
+      VSCODE_CLI: "1",
+    };
     const without = await startWorkbench({ open: folder, inPlace: true, vsix, env: bare });
     try {
       const { page } = without;

@@ -1,19 +1,16 @@
 /**
- * Tiny policies learn to play: number guessing, a grid world, and a task that needs a tool. Five seeds each, and next to each
- * the same run with every advantage 0, in which nothing is learned.
+ * Tiny policies learn to play: number guessing, a grid world, and a task that needs a tool. Several seeds each, and next to each
+ * the same run with every advantage 0, in which nothing is learned. A world has a file, since each takes many minutes.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { randomStream } from "../../server/lib/random.ts";
-import type { Json } from "../../shared/lib/json.ts";
-import { mean } from "../../shared/lib/mean.ts";
-import { objectHost } from "../support/objectHost.ts";
-import { ofKind, testRun } from "../support/runFolder.ts";
-
-await objectHost();
+import { randomStream } from "../../../server/lib/random.ts";
+import type { Json } from "../../../shared/lib/json.ts";
+import { mean } from "../../../shared/lib/mean.ts";
+import { ofKind, testRun } from "../../support/runFolder.ts";
 
 type Row = Readonly<Record<string, Json>>;
 const lines = (rows: readonly Row[]): string => rows.map((row) => JSON.stringify(row)).join("\n");
@@ -32,7 +29,7 @@ interface Played {
 }
 
 /** The supervised stage teaches what a guess looks like, and nothing of which guess is good. */
-const guessing: Played = {
+export const guessing: Played = {
   config: `model: { base: tiny, width: 32, layers: 2, heads: 2, hidden: 64, context: 64 }
 tasks: [{ name: guess, env: guess_number, numbers: [8], limit: 4, prompt: "1-8?", higher: "+", lower: "-", unclear: "?" }]
 rollout: { prompts: 8, group: 16, max_tokens: 2, chat: false, shape: { use: environment, turns: 4, observation: "{text}" } }
@@ -55,7 +52,7 @@ const views = offsets.flatMap((north) =>
 );
 
 /** The supervised stage teaches the four words, each as likely after every view. */
-const walking: Played = {
+export const walking: Played = {
   config: `model: { base: tiny, width: 32, layers: 2, heads: 2, hidden: 64, context: 160 }
 tasks: [{ name: grid, env: grid_world, rooms: [1], size: 3, things: 1, missions: [go_to], kinds: [ball], colors: [red], moves: compass, view: short, limit: 6, prompt: "{view}:" }]
 rollout: { prompts: 32, group: 8, max_tokens: 6, chat: false, shape: { use: environment, turns: 6, observation: "\\n{text}:" } }
@@ -91,7 +88,7 @@ const called = (box: string): string => `<open>${box}</open>`;
  * another box, is right as often as chance has it. The supervised stage teaches what there is to say: a call or a number at
  * once, each box and each number as likely, and after a call the number that it found.
  */
-const opening: Played = {
+export const opening: Played = {
   config: `model: { base: tiny, width: 32, layers: 2, heads: 2, hidden: 64, context: 192 }
 tasks: [{ name: boxes, dataset: boxes.jsonl, prompt: "number?", answer: "{answer}" }]
 rollout: { prompts: 16, group: 8, max_tokens: 16, chat: false, tools: [./open.ts], shape: { use: environment, calls: tags, turns: 2, result: "{result}" } }
@@ -154,8 +151,9 @@ async function trained(
   }
 }
 
-for (const [name, played] of Object.entries({ guessing, walking, opening }))
-  for (const seed of [1, 2, 3, 4, 5])
+/** Tests that a world is learned, a seed each. */
+export function isLearned(name: string, played: Played, seeds: readonly number[] = [1, 2, 3, 4, 5]): void {
+  for (const seed of seeds)
     test(
       `${name}, seed ${seed}: the reward rises, and not where every advantage is 0`,
       { timeout: 1_800_000 },
@@ -169,3 +167,4 @@ for (const [name, played] of Object.entries({ guessing, walking, opening }))
         assert.ok(Math.abs(same - still) < 0.15, `without advantages ${still} → ${same}`);
       },
     );
+}
