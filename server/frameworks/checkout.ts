@@ -1,7 +1,8 @@
 /** A checkout of a framework itself: its own scripts run its sources, whatever else is installed. */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Framework } from "./document.ts";
+import { statsOf } from "../lib/inputFile.ts";
 
 /** Where each keeps its release; TRL before 1.0 in its package's first file. */
 const releaseFiles: Readonly<Record<Framework, readonly string[]>> = {
@@ -16,7 +17,7 @@ export function checkoutVersion(folder: string, framework: Framework): string | 
   if (!existsSync(join(folder, "pyproject.toml")) && !existsSync(join(folder, "setup.py"))) return undefined;
   return releaseFiles[framework]
     .map((name) => join(folder, name))
-    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    .filter((path) => statsOf(path)?.isFile() === true)
     .map((path) => /^(?:__version__ = ")?(\d+\.\d+[\w.]*)/m.exec(readFileSync(path, "utf8"))?.[1])
     .find((version) => version !== undefined);
 }

@@ -98,6 +98,8 @@ export interface FrameworkDocument {
   readonly uncertain?: ReadonlySet<string>;
   /** A library that replaces the framework's classes by its own, with more arguments and other defaults. */
   readonly patched?: "unsloth" | undefined;
+  /** A script that gets its settings from its command line: the file says none. */
+  readonly commanded?: boolean;
   /** Whether parsing lost something: missing files, unset variables. Then defaults are not assumed. */
   readonly incomplete: boolean;
   /** The range for diagnostics about the whole file: its first command, call or key. */

@@ -49,6 +49,19 @@ export function regularFile(path: string): Stats {
   return stats;
 }
 
+/**
+ * Of a path that some text names: undefined where nothing is there, and where no file can be, such as a path that is too
+ * long, holds a zero or goes through a folder that may not be read.
+ */
+export function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return undefined;
+    throw error;
+  }
+}
+
 /** Opened for reading. A pipe that took the file's place meanwhile does not hold anybody up. @throws as `regularFile` */
 export function openRegular(path: string): number {
   regularFile(path);

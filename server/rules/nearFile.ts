@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { readFailure } from "../../shared/lib/errors.ts";
-import { regularFile } from "../lib/inputFile.ts";
+import { regularFile, statsOf } from "../lib/inputFile.ts";
 import type { Fix } from "../config/check/diagnostic.ts";
 import type { Origin } from "../config/text/node.ts";
 import { nearest } from "../lib/suggest.ts";
@@ -49,6 +49,6 @@ export function unusable(path: string, config: string): string {
 export function isReadable(path: string): boolean {
   // Without the question before it a path through a file, as through a folder, would throw.
   if (!existsSync(path)) return false;
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = statsOf(path);
   return stats !== undefined && (stats.isFile() || stats.isDirectory());
 }

@@ -157,12 +157,18 @@ export function loadFinding(
   const place = line === undefined && term !== undefined ? places.term(term.name) : { file, line: line ?? 0 };
   return {
     ...place,
-    severity: "error",
+    severity: needsTraining(error.message) ? "info" : "error",
     check: "load",
     ...(term && { term: term.name }),
     message: sentence(error.message) + (action === undefined ? "" : ` ${action}`),
   };
 }
+
+/** Packages that stand where a model trains: that they are not on this machine says nothing of the reward. */
+const needsTraining = (message: string): boolean =>
+  /No module named '(torch|transformers|trl|unsloth\w*|vllm|verl|openrlhf|skyrl\w*|deepspeed|accelerate|peft|datasets|math_verify|latex2sympy2\w*|numpy)\b/.test(
+    message,
+  );
 
 const sentence = (text: string): string => {
   const begun = capital(text);

@@ -8,6 +8,7 @@ import { stateName } from "../../store/imported/feeds/console/stateFeed.ts";
 import { verdictOfLog } from "../../store/imported/logVerdict.ts";
 import { filesBelow } from "../validate/files.ts";
 import type { Finding } from "../../../shared/editor/folderSum.ts";
+import { statsOf } from "../../lib/inputFile.ts";
 
 /** How the logs of launchers and trainers are called: what they are is decided by their lines. */
 const logName =
@@ -20,7 +21,7 @@ const mostLogs = 8;
 const mostBytes = 96 * 1024 * 1024;
 
 export function logsBelow(word: string, most: number): readonly string[] {
-  const stats = statSync(word, { throwIfNoEntry: false });
+  const stats = statsOf(word);
   if (stats === undefined) return [];
   if (stats.isFile()) return isRecord(word) ? [word] : [];
   return onePerRun(byTime(filesBelow(word, most).filter(isRecord))).slice(0, mostLogs);
@@ -34,19 +35,26 @@ const inside =
   /^(?:checkpoint-\d+|runs|tb|tensorboard(?:_log)?|logs|wandb|files|(?:offline-)?run-\S+|[A-Z][a-z]{2}\d\d_\S+)$/;
 
 /**
- * Of the states of a run's checkpoints the newest, of a tracker's files one, and none where the run's trainer wrote its own.
+ * Of the states of a run's checkpoints the last, of a tracker's files one, and none where the run's trainer wrote its own.
  * @param files the newest first
  */
 function onePerRun(files: readonly string[]): readonly string[] {
-  const seen = new Set<string>();
-  const isFirst = (file: string): boolean => {
-    const run = runFolder(file);
-    return !seen.has(run) && Boolean(seen.add(run));
-  };
-  const own = files.filter((file) => !isTrackers(file) && (basename(file) !== stateName || isFirst(file)));
-  for (const file of own) seen.add(runFolder(file));
-  return [...own, ...files.filter((file) => isTrackers(file) && isFirst(file))];
+  const states = new Map<string, string>();
+  // A copy of a folder has its own times: the checkpoint's number counts.
+  for (const file of files.filter(isState)) {
+    const known = states.get(runFolder(file));
+    if (known === undefined || checkpointOf(file) > checkpointOf(known)) states.set(runFolder(file), file);
+  }
+  const isOwn = (file: string): boolean => !isState(file) || states.get(runFolder(file)) === file;
+  const own = files.filter((file) => !isTrackers(file) && isOwn(file));
+  const seen = new Set(own.map(runFolder));
+  const isFirst = (run: string): boolean => !seen.has(run) && Boolean(seen.add(run));
+  return [...own, ...files.filter((file) => isTrackers(file) && isFirst(runFolder(file)))];
 }
+
+const isState = (file: string): boolean => basename(file) === stateName;
+const checkpointOf = (file: string): number =>
+  Number(/^checkpoint-(\d+)$/.exec(basename(dirname(file)))?.[1] ?? Number.POSITIVE_INFINITY);
 
 function runFolder(file: string): string {
   let folder = dirname(file);
@@ -62,12 +70,12 @@ interface Read {
   readonly left: readonly string[];
 }
 
-/** Of a training that left several logs the newest speaks. */
+/** What a training printed and what it recorded say the same: of both the newer speaks. */
 export function verdictsOf(files: readonly string[]): Read {
   const findings: Finding[] = [];
   const logs: string[] = [];
   const left: string[] = [];
-  const said = new Set<string>();
+  const said = new Map<string, boolean>();
   let bytes = mostBytes;
   for (const file of files) {
     const { size } = statSync(file);
@@ -81,9 +89,12 @@ export function verdictsOf(files: readonly string[]): Read {
       left.push(
         `${file}: the first ${formatBytes(most)} of ${formatBytes(size)} were read: \`gradus runs import ${file}\` reads the rest.`,
       );
-    const { state, sentence } = verdict;
-    if (!isAlarm(state) || said.has(sentence)) continue;
-    said.add(sentence);
+    const { state, step, sentence } = verdict;
+    if (!isAlarm(state)) continue;
+    const isPrinted = !isState(file) && !isTrackers(file);
+    const alarm = `${state} ${step}`;
+    if (said.get(alarm) === !isPrinted) continue;
+    said.set(alarm, isPrinted);
     findings.push({ file, severity: "error", by: "log", rule: state, message: sentence });
   }
   return { findings, logs, left };

@@ -11,6 +11,7 @@ import { whyUntried } from "../../frameworks/asConfig/untried.ts";
 import { engineKeys } from "../../frameworks/export/engineKeys.ts";
 import { recordedNear } from "../../store/recordedNear.ts";
 import { pathText } from "../text/diagnostics.ts";
+import type { RewardFinding } from "../../../shared/protocol/rewards.ts";
 import type { Finding } from "../../../shared/editor/folderSum.ts";
 
 interface Tried {
@@ -56,6 +57,19 @@ const unread = (diagnostics: LoadedFile["diagnostics"]): string =>
 
 const refused = (error: UserError): string => `its reward was not tried: ${error.message}.`;
 
+/** What it needs is installed where it trains: that says nothing of the reward. */
+const isElsewhere = ({ check, severity }: RewardFinding): boolean => check === "load" && severity === "info";
+
+const findingOf = ({ file, cell, line, severity, check, message }: RewardFinding): Finding => ({
+  file: pathText(resolve(file)),
+  ...(cell === undefined ? {} : { cell }),
+  line: line + 1,
+  severity,
+  by: "reward",
+  rule: check,
+  message,
+});
+
 /**
  * Runs functions of the folder.
  * @param own of the file
@@ -87,17 +101,9 @@ export async function tryReward(file: string, own: OwnReward, signal: AbortSigna
       }))
         if (found.kind === "note") note(found.note);
         else
-          findings.push(
-            ...found.findings.map(({ file: at, cell, line, severity, check, message }): Finding => ({
-              file: pathText(resolve(at)),
-              ...(cell === undefined ? {} : { cell }),
-              line: line + 1,
-              severity,
-              by: "reward",
-              rule: check,
-              message,
-            })),
-          );
+          for (const one of found.findings)
+            if (isElsewhere(one)) note(one.message);
+            else findings.push(findingOf(one));
     } finally {
       signal.removeEventListener("abort", close);
       await scorer.close();

@@ -43,6 +43,8 @@ export interface Checked {
   readonly release?: CheckedRelease;
   /** Of a file of a trainer that is not checked here. */
   readonly other?: OtherTrainer;
+  /** A script whose settings come from its command line. */
+  readonly commanded?: boolean;
   /** Its text was fixed before it was checked. */
   readonly fixed: boolean;
 }
@@ -109,6 +111,7 @@ function checkFramework(file: string, text: string, found: FrameworkDocument, fi
     file,
     kind: found.framework,
     release: checkedAgainst(document),
+    ...(document.commanded === true ? { commanded: true } : {}),
     diagnostics,
     ...(isNotebook(file) ? { written: inFile(edited, diagnostics) } : {}),
     fixed,

@@ -1,12 +1,12 @@
 /** Rollouts that a trainer has left in a folder that is checked: `gradus runs import` opens them. */
 import { copiedWord } from "../../../shared/lib/copiedWord.ts";
-import { statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { datasetLines } from "../../core/datasetLines.ts";
 import type { FileKind } from "../../config/configKind.ts";
 import { liesIn } from "../../../shared/lib/liesIn.ts";
 import { writesTo } from "../../frameworks/project/writesTo.ts";
 import { filesBelow } from "./files.ts";
+import { statsOf } from "../../lib/inputFile.ts";
 
 export interface DumpedRollouts {
   /** As the person would write it from here. */
@@ -47,7 +47,7 @@ export function dumpedRollouts(
   most?: number,
 ): readonly Found[] {
   if (!checked.some(({ kind }) => kind === "verl" || kind === "trl")) return [];
-  const folders = words.filter((word) => statSync(word, { throwIfNoEntry: false })?.isDirectory());
+  const folders = words.filter((word) => statsOf(word)?.isDirectory());
   const files = new Set(folders.flatMap((folder) => filesBelow(folder, most)));
   const byFolder = new Map<string, string[]>();
   for (const file of files) {

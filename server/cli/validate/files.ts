@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync, type Dirent } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { isConfigName } from "../../config/configKind.ts";
 import { readFailure, UserError } from "../../../shared/lib/errors.ts";
-import { limits } from "../../lib/inputFile.ts";
+import { limits, statsOf } from "../../lib/inputFile.ts";
 import { isNotebook } from "../../lib/notebook/notebook.ts";
 import { matcher, staticFolder } from "../../lib/pattern.ts";
 
@@ -32,7 +32,7 @@ export function wantedFiles(words: readonly string[], most?: number): readonly S
 }
 
 function meant(word: string, most?: number): readonly SelectedFile[] {
-  const stats = statSync(word, { throwIfNoEntry: false });
+  const stats = statsOf(word);
   if (stats?.isDirectory() === true && !isConfigName(word)) return someOf(word, configsBelow(word, most));
   if (stats === undefined && /[*?[{]/.test(word)) return someOf(word, matching(word, most));
   return [{ file: word, found: false }];

@@ -83,8 +83,16 @@ function printText(all: readonly Checked[], dumps: readonly DumpedRollouts[]): v
   });
   const files = checked.length === 1 ? (checked[0]?.file ?? "") : `${checked.length} files`;
   print(
-    `${files}: ${parts.length === 0 ? "no problems" : parts.join(", ")}${judges(checked)}${left === 0 ? "" : `; ${left} not checked`}`,
+    `${files}: ${parts.length === 0 ? "no problems" : parts.join(", ")}${commanded(checked)}${judges(checked)}${left === 0 ? "" : `; ${left} not checked`}`,
   );
+}
+
+/** What was not seen of scripts that a launch gives their settings. */
+function commanded(checked: readonly Checked[]): string {
+  const count = checked.filter((one) => one.commanded === true).length;
+  if (count === 0) return "";
+  const whose = checked.length === 1 ? "its settings" : `the settings of ${plural(count, "script")}`;
+  return `; ${whose} come from a command line`;
 }
 
 /** ` (checked against verl 0.9.1)`: keys and rules differ from release to release. */

@@ -1,10 +1,9 @@
 /** Loads whatever a command is given: a config, or a configuration of verl, TRL or OpenRLHF, converted in memory. */
-import { statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { isConfigName } from "../../config/configKind.ts";
-import { limits, readText } from "../../lib/inputFile.ts";
+import { limits, readText, statsOf } from "../../lib/inputFile.ts";
 import { isNotebook, longestSource, pythonText } from "../../lib/notebook/notebook.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions, type ValueOrigin } from "../../rules/load.ts";
 import type { Converted } from "../convert/index.ts";
@@ -81,7 +80,7 @@ function textOf(path: string): string | undefined {
 
 /** @throws UserError that names the configs in it */
 function refuseFolder(file: string): void {
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() !== true || isConfigName(file)) return;
+  if (statsOf(file)?.isDirectory() !== true || isConfigName(file)) return;
   const names = configsIn(file).map((name) => join(file, name));
   if (names.length === 0) return;
   throw new UserError("the config cannot be read: it is a folder", {

@@ -1,11 +1,11 @@
 /** The data that a configuration trains on, as far as it lies on this machine: its files, and what their rows hold. */
-import { statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { datasetLines, hasField } from "../../core/datasetLines.ts";
 import { datasetFiles } from "../../lib/datasets/files.ts";
 import { datasetPlace, isHubDataset } from "../../lib/datasets/name.ts";
 import { isParquet, parquetColumn } from "../../lib/parquet.ts";
+import { statsOf } from "../../lib/inputFile.ts";
 
 /** Rows of a file whose values are looked at. */
 const looked = 10_000;
@@ -15,7 +15,7 @@ const looked = 10_000;
  */
 export function dataOf(configuration: string, path: string): string {
   const place = placeOf(configuration, path);
-  if (isHubDataset(path) || statSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) return path;
+  if (isHubDataset(path) || statsOf(place)?.isDirectory() !== true) return path;
   try {
     const [first, ...others] = datasetFiles(place);
     const single = first !== undefined && others.length === 0 && !/\.arrow$/.test(first);
@@ -57,7 +57,7 @@ function firstFiles(place: string): readonly string[] {
 }
 
 function columnOf(file: string, column: string): readonly unknown[] {
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return [];
+  if (statsOf(file)?.isFile() !== true) return [];
   try {
     return parquetColumn(file, column, looked);
   } catch (error) {

@@ -100,7 +100,8 @@ export class ScriptRewards {
     // `trl.rewards.accuracy_reward` is no name of the script, and still TRL's own.
     if (shipped !== undefined && path.includes(".")) return { kind: "made", name, shipped, args: {} };
     const use = `${this.folder}/${basename(this.file)}:${path}`;
-    const columns = columnsOf(this.text, path);
+    // trl/rewards/accuracy_rewards.py: both compare with this column.
+    const columns = /accuracy_reward$/.test(shipped ?? "") ? ["solution"] : columnsOf(this.text, path);
     return {
       kind: "function",
       name,

@@ -1,7 +1,7 @@
 /** Files near a configuration, each read once for as long as it does not change. */
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { limits } from "../../lib/inputFile.ts";
+import { limits, statsOf } from "../../lib/inputFile.ts";
 import { isNotebook, pythonText } from "../../lib/notebook/notebook.ts";
 
 /**
@@ -11,7 +11,7 @@ import { isNotebook, pythonText } from "../../lib/notebook/notebook.ts";
 export function fileReader<T>(largest: number, read: (text: string) => T): (path: string) => T | undefined {
   const known = new Map<string, { readonly stamp: string; readonly result: T }>();
   return (path) => {
-    const stats = statSync(path, { throwIfNoEntry: false });
+    const stats = statsOf(path);
     if (stats?.isFile() !== true || stats.size > largest) return undefined;
     const stamp = `${stats.mtimeMs}:${stats.size}`;
     const last = known.get(path);

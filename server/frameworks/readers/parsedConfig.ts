@@ -18,6 +18,8 @@ export interface ParsedConfig {
   readonly uncertain?: ReadonlySet<string>;
   /** A library that replaces the framework's classes by its own, with more arguments and other defaults. */
   readonly patched?: "unsloth" | undefined;
+  /** A script that gets its settings from its command line: the file says none. */
+  readonly commanded?: boolean;
   /** Something that decides settings could not be read. */
   readonly incomplete: boolean;
   /** A file that it builds on and that was not found. */

@@ -12,7 +12,7 @@ import type { ParsedConfig } from "./parsedConfig.ts";
 export type Call = Extract<PythonExpression, { readonly kind: "call" }>;
 
 export function readPython(_file: string, text: string): ParsedConfig | undefined {
-  if (!/(GRPO|RLOO|DPO|SFT|KTO|Reward|Distillation)Config\(/.test(text)) return undefined;
+  if (!/(GRPO|RLOO|DPO|SFT|KTO|Reward|Distillation)Config\(|(GRPO|RLOO)Config\b/.test(text)) return undefined;
   const tokens = tokensOf(text);
   const lines = new Lines(text);
   // Other libraries have classes of these names, and projects their own.
@@ -28,7 +28,7 @@ export function readPython(_file: string, text: string): ParsedConfig | undefine
   );
   const found =
     configOfLastTrainer(tokens, named, calls) ?? calls.sort((a, b) => a.call.start - b.call.start).at(-1);
-  if (found === undefined) return undefined;
+  if (found === undefined) return commanded(tokens, lines, named);
   const { trainer, call } = found;
   const names = assignments(tokens, call.start);
   const reader = new CallReader(text, lines, names);
@@ -44,6 +44,35 @@ export function readPython(_file: string, text: string): ParsedConfig | undefine
     patched,
     incomplete: incomplete || patched !== undefined,
     head: lines.range({ start: call.start, end: call.start + call.callee.length }),
+  };
+}
+
+const parsers = ["TrlParser", "HfArgumentParser"] as const;
+
+/** A script that gets its settings from its command line, `TrlParser((ScriptArguments, GRPOConfig))`: none of them is known. */
+function commanded(
+  tokens: readonly PythonToken[],
+  lines: Lines,
+  named: readonly TrlTrainer[],
+): ParsedConfig | undefined {
+  const parser = parsers.flatMap((name) => callsOf(tokens, name)).at(-1);
+  if (parser === undefined) return undefined;
+  const isParsed = ({ config }: TrlTrainer): boolean =>
+    tokens.some(({ text, start }) => text === config && start > parser.start && start < parser.end);
+  const trainer = named.find(
+    (one) => rewarded.includes(one.name) && isParsed(one) && callsOf(tokens, one.trainer).length > 0,
+  );
+  if (trainer === undefined) return undefined;
+  return {
+    framework: "trl",
+    form: "python",
+    tree: trainer.name,
+    settings: [],
+    base: new Map<string, Json>(),
+    unset: [],
+    commanded: true,
+    incomplete: true,
+    head: lines.range({ start: parser.start, end: parser.start + parser.callee.length }),
   };
 }
 

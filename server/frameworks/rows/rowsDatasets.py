@@ -167,6 +167,8 @@ def _part(rows, split):
 
 
 def load_dataset(path, name=None, data_dir=None, data_files=None, split=None, revision=None, **_):
+    if isinstance(split, (list, tuple)):
+        return [load_dataset(path, name, data_dir, data_files, each, revision) for each in split]
     splits = data_files if isinstance(data_files, dict) else None
     names = [re.sub(r"\[.*", "", split)] if isinstance(split, str) else list(splits or ["train"])
 

@@ -21,6 +21,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [here, os.path.dirname(os.environ.get("GRADUS_PYTHON_HOST", "")) or here]
 import rewardHost as host  # noqa: E402
 import rowsDatasets as standIn  # noqa: E402
+import rowsSamples as samples  # noqa: E402
 import rowsSlice as slices  # noqa: E402
 
 del sys.path[:2]
@@ -41,22 +42,6 @@ OFFLINE = {
 # Packages that want a GPU as soon as they are imported.
 HEAVY = ("unsloth", "unsloth_zoo", "vllm", "bitsandbytes", "deepspeed")
 FEWER = re.compile(r"^(filter|select|sort|shuffle|take|skip)$")
-GSM8K = re.compile(r"^(openai/)?gsm8k$")
-# Three rows of our own with GSM8K's columns, for scripts that load it where it is on no disk.
-SAMPLE = [
-    {
-        "question": "Mara fills 3 baskets with 12 pears each and gives 7 pears away. How many pears does she keep?",
-        "answer": "She picks 3 * 12 = <<3*12=36>>36 pears.\nShe keeps 36 - 7 = <<36-7=29>>29 pears.\n#### 29",
-    },
-    {
-        "question": "A tram ticket costs $2 and a day pass $9. Joel rides 6 times. How many dollars does the pass save?",
-        "answer": "Six tickets cost 6 * 2 = $<<6*2=12>>12.\nThe pass saves 12 - 9 = $<<12-9=3>>3.\n#### 3",
-    },
-    {
-        "question": "A mill grinds 250 kg of grain an hour for 8 hours a day. How many kg does it grind in 5 days?",
-        "answer": "A day gives 250 * 8 = <<250*8=2000>>2000 kg.\nFive days give 2000 * 5 = <<2000*5=10000>>10,000 kg.\n#### 10,000",
-    },
-]
 
 
 class Lost(Exception):
@@ -77,7 +62,8 @@ def no_network(*_, **__):
 class Data:
     """`datasets`, the package or its stand-in, with what this process cannot have said in its own words."""
 
-    sample = False
+    # The data set that sample rows stand in for.
+    sample = None
 
     @classmethod
     def install(cls):
@@ -92,24 +78,34 @@ class Data:
         load = package.load_dataset
 
         def load_dataset(path=None, name=None, *given, **named):
+            split = named.get("split") or next(iter(given[2:3]), None)
             try:
                 found = load(path, name, *given, **named)
             except Exception as error:
                 if isinstance(error, Lost) or os.path.exists(str(path)) or named.get("data_files") or "data_files" in str(error):
                     raise
-                if GSM8K.search(str(path)):
-                    return cls.sampled(package, named.get("split") or next(iter(given[2:3]), None))
-                raise Lost("`%s` is not on this disk" % path) from error
-            return cls.first(found)
+                if cls.sampled(path) is None:
+                    raise Lost("`%s` is not on this disk" % path) from error
+                return cls.split(package, samples.sample(path), split)
+            # A part of a data set is not the same part of three rows.
+            known = samples.sample(path) if cls.sample == str(path) else None
+            return cls.first(found) if known is None or split is None else cls.split(package, known, split)
 
         package.load_dataset = load_dataset
 
+    @staticmethod
+    def split(package, rows, split):
+        if isinstance(split, (list, tuple)):
+            return [package.Dataset.from_list(rows) for _ in split]
+        one = package.Dataset.from_list(rows)
+        return one if split is not None else package.DatasetDict(train=one, test=one)
+
     @classmethod
-    def sampled(cls, package, split):
-        cls.sample = True
-        if split is not None:
-            return package.Dataset.from_list(SAMPLE)
-        return package.DatasetDict({each: package.Dataset.from_list(SAMPLE) for each in ("train", "test")})
+    def sampled(cls, place):
+        found = samples.sample(place)
+        if found is not None:
+            cls.sample = str(place)
+        return found
 
     @staticmethod
     def first(found):
@@ -146,9 +142,9 @@ class Data:
         answer = host.receive(stream)
         if "rows" in answer:
             return answer["rows"]
-        if GSM8K.search(place) and not os.path.isabs(place):
-            Data.sample = True
-            return SAMPLE
+        found = Data.sampled(place)
+        if found is not None:
+            return found
         raise Lost("`%s` is not on this disk" % (os.path.relpath(place) if os.path.isabs(place) else place))
 
 
@@ -260,7 +256,9 @@ class Making:
                 self.names[name] = Tokenizer("needs the tokenizer, which is not on this disk")
             return
         tokenizes = known and all(slices.TOKENIZER.search(name) for name in names)
-        if known and (tokenizes or (FEWER.match(method) and isinstance(self.root(error), Lost))):
+        # What a condition hangs on is not here: the rows stay as they were before it.
+        choice = isinstance(node, ast.If) and bool(slices.reads(node.test) & set(self.lost))
+        if known and (tokenizes or ((FEWER.match(method) or choice) and isinstance(self.root(error), Lost))):
             self.left.append({"line": line, "what": words})
             return
         for name in names - {"*"}:
@@ -296,6 +294,8 @@ class Making:
         root = self.root(error)
         if isinstance(root, Lost):
             return line, str(root)
+        if isinstance(error, SystemExit):
+            return line, "wants arguments of the script's command line"
         if isinstance(error, ModuleNotFoundError):
             return line, "needs the package `%s`, which is not installed" % (error.name or "").split(".")[0]
         text = host.thrown(error, self.folder)

@@ -41,7 +41,8 @@ const answer = z.discriminatedUnion("kind", [
     /** What is not as it would be: a filter that needs a tokenizer. */
     left: z.array(z.object({ line: z.number().int().nullable(), what: z.string() })),
     /** Whether they are made of rows of ours, since the script's are not here. */
-    sample: z.boolean(),
+    /** The data set that sample rows stand in for. */
+    sample: z.string().max(300).nullable(),
   }),
   z.object({ kind: z.literal("refused"), what: z.string(), line: z.number().int().nullable() }),
 ]);

@@ -12,6 +12,7 @@ import { tokensOf } from "../../lib/python/tokens.ts";
 import type { RowsBuilder } from "../project/trlScript.ts";
 import { areKept, keep, keptPath } from "./keptRows.ts";
 import { RowsProcess, type MadeRows } from "./rowsProcess.ts";
+import { statsOf } from "../../lib/inputFile.ts";
 
 export type ScriptRows =
   /** `file`: JSONL. `notes`: what of them is not as it would be. */
@@ -62,7 +63,7 @@ function hashOf(builder: RowsBuilder, text: string, python: string): string {
     .flatMap((source) => tokensOf(source))
     .filter(({ kind, text: path }) => kind === "text" && path.length < 300 && /[./]/.test(path))
     .flatMap(({ text: path }) => {
-      const stats = statSync(resolve(dirname(builder.file), path), { throwIfNoEntry: false });
+      const stats = statsOf(resolve(dirname(builder.file), path));
       return stats === undefined ? [] : [[path, stats.size, stats.mtimeMs]];
     });
   const parts = [builder, sources, stamps, python, python && statSync(python).mtimeMs];
@@ -91,11 +92,11 @@ function placeIn(file: string, text: string, line: number): string {
 
 function notesFor({ sample, left, rows }: Extract<MadeRows, { kind: "made" }>, file: string, text: string) {
   return [
-    ...(sample
-      ? [
-          `The reward was tried on ${plural(rows.length, "sample row")} with GSM8K's columns: the data set is not on this disk.`,
-        ]
-      : []),
+    ...(sample === null
+      ? []
+      : [
+          `The reward was tried on ${plural(rows.length, "sample row")} with the columns of ${sample}, which is not on this disk.`,
+        ]),
     ...left.map((one) =>
       one.line === null
         ? `Of the rows that the script builds, ${one.what}.`

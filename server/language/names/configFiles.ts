@@ -1,5 +1,5 @@
 /** The configs that a name may reach into: those that are open, those of the open folders, and what they extend. */
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -10,6 +10,7 @@ import { parseSource } from "../../config/text/source.ts";
 import type { LanguageContext } from "../feature.ts";
 import { wholeTree } from "../tolerant/tolerantParse.ts";
 import { namesIn, type Names } from "./occurrences.ts";
+import { statsOf } from "../../lib/inputFile.ts";
 
 export interface ConfigFile {
   readonly file: string;
@@ -144,7 +145,7 @@ export class ConfigFiles {
 }
 
 function stampOf(file: string): string | undefined {
-  const found = statSync(file, { throwIfNoEntry: false });
+  const found = statsOf(file);
   return found?.isFile() === true && found.size <= largest ? `${found.mtimeMs} ${found.size}` : undefined;
 }
 

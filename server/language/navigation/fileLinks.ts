@@ -1,5 +1,5 @@
 /** The files that a config names: parents, reward functions, datasets, models, texts. */
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import type { Range } from "../../lib/lines.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
@@ -10,6 +10,7 @@ import { fileReference, takesFile, type FileSlot } from "../../config/check/meth
 import { textOf, type SourceNode } from "../../config/text/node.ts";
 import { slotOf } from "../spot.ts";
 import { lastKey, visits, type Visit } from "../walk.ts";
+import { statsOf } from "../../lib/inputFile.ts";
 
 interface FileLink {
   readonly range: Range;
@@ -95,7 +96,7 @@ function isFile({ spot, path, parent }: Visit): boolean {
 }
 
 function existing(file: string, range: Range, tooltip: string, name?: string): FileLink | undefined {
-  const found = statSync(file, { throwIfNoEntry: false });
+  const found = statsOf(file);
   const readable =
     found?.isDirectory() === true ? describing(file) : found?.isFile() === true ? file : undefined;
   if (readable === undefined || isBinary(readable)) return undefined;

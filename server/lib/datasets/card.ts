@@ -1,9 +1,8 @@
 /** The `configs` in the head of a dataset's README.md: which files each configuration has, split by split. */
-import { statSync } from "node:fs";
 import { join } from "node:path";
 import { parseDocument } from "yaml";
 import { stampOf } from "../growing/fileStamp.ts";
-import { limits, readText } from "../inputFile.ts";
+import { limits, readText, statsOf } from "../inputFile.ts";
 import { firstBeyond } from "../yamlAliases.ts";
 import { isRows } from "./tables.ts";
 import { matching, splitsByName, type Splits } from "./splits.ts";
@@ -21,7 +20,7 @@ const known = new Map<string, { readonly stamp: string; readonly configs: readon
 /** In the order of the file; none where there is no README.md, or it lists none. */
 export function cardConfigs(folder: string): readonly CardConfig[] {
   const file = join(folder, "README.md");
-  const stats = statSync(file, { throwIfNoEntry: false });
+  const stats = statsOf(file);
   if (stats?.isFile() !== true || stats.size > limits.config) return [];
   const stamp = stampOf(stats);
   const found = known.get(file);

@@ -3,7 +3,7 @@
  * or of a dataset in the Hugging Face cache. A folder is one that `save_to_disk` wrote, or holds files of rows as
  * `load_dataset` takes them.
  */
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { staticFolder } from "../pattern.ts";
@@ -12,8 +12,9 @@ import { downloadCommand, snapshotOf } from "./hub.ts";
 import { hubName, isHubDataset, isPattern, type HubName } from "./name.ts";
 import { savedFiles, savedSplits } from "./saved.ts";
 import { filesBelow, matching, splitsByName, type Splits } from "./splits.ts";
+import { statsOf } from "../inputFile.ts";
 
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+const isFolder = (path: string): boolean => statsOf(path)?.isDirectory() === true;
 
 /**
  * In the order in which their rows are read, at least one. A path that leads nowhere is its own file: whoever reads it

@@ -1,9 +1,9 @@
 /** Datasets of the Hugging Face Hub, as they lie in its cache on this machine. Nothing is downloaded. */
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { readText } from "../inputFile.ts";
+import { readText, statsOf } from "../inputFile.ts";
 import type { HubName } from "./name.ts";
 
 export interface Snapshot {
@@ -68,7 +68,7 @@ const isCommit = (text: string): boolean => /^[0-9a-f]{7,40}$/.test(text);
 
 function commitOf(place: string, revision: string): string | undefined {
   const ref = join(place, "refs", ...revision.split("/"));
-  if (statSync(ref, { throwIfNoEntry: false })?.isFile() === true) return readText(ref, 4096).trim();
+  if (statsOf(ref)?.isFile() === true) return readText(ref, 4096).trim();
   const found = isCommit(revision) ? commitsOf(place).filter((commit) => commit.startsWith(revision)) : [];
   return found.length === 1 ? found[0] : undefined;
 }

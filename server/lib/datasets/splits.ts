@@ -1,9 +1,10 @@
 /** Which files of a folder hold which split, by the rules of Hugging Face's `datasets` (datasets/data_files.py, 5.2). */
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { matcher } from "../pattern.ts";
 import { isRows } from "./tables.ts";
+import { statsOf } from "../inputFile.ts";
 
 /** Files of a folder by split, in the order in which they are read; paths begin in the folder. */
 export type Splits = ReadonlyMap<string, readonly string[]>;
@@ -19,7 +20,7 @@ export function filesBelow(folder: string): string[] {
       if (name.startsWith(".")) continue;
       const path = below === "" ? name : `${below}/${name}`;
       // The Hub's cache holds links to its files.
-      const stats = statSync(join(folder, path), { throwIfNoEntry: false });
+      const stats = statsOf(join(folder, path));
       if (stats?.isFile() === true) found.push(path);
       else if (stats?.isDirectory() === true && !name.startsWith("__")) visit(path);
       if (found.length > most)

@@ -1,5 +1,6 @@
 /** What says whether a file has changed since it was last read. */
-import { statSync, type Stats } from "node:fs";
+import { type Stats } from "node:fs";
+import { statsOf } from "../inputFile.ts";
 
 /**
  * A file's time of change and its size: a file system counts time in ticks of some milliseconds, so a file that is
@@ -9,6 +10,6 @@ export const stampOf = ({ mtimeMs, size }: Pick<Stats, "mtimeMs" | "size">): str
 
 /** undefined: there is no such file. */
 export function fileStamp(file: string): string | undefined {
-  const stats = statSync(file, { throwIfNoEntry: false });
+  const stats = statsOf(file);
   return stats && stampOf(stats);
 }

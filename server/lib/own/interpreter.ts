@@ -4,11 +4,12 @@
  */
 import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, parse, resolve } from "node:path";
 import { refuseOthers } from "../../../shared/daemon/ownership.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { statsOf } from "../inputFile.ts";
 import { admit } from "./withheld.ts";
 
 export interface Interpreter {
@@ -30,7 +31,7 @@ interface Asked {
 }
 
 const windows = process.platform === "win32";
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+const isFile = (path: string): boolean => statsOf(path)?.isFile() === true;
 
 /** Of a virtual environment. */
 const inside = (environment: string): string =>

@@ -1,7 +1,6 @@
 /** What a Python file imports, found by reading its text: files next to it, and the packages that are left. */
 import { dirname, join, resolve } from "node:path";
-import { limits, readText } from "../inputFile.ts";
-import { existsSync, statSync } from "node:fs";
+import { limits, readText, statsOf } from "../inputFile.ts";
 import type { SourceText } from "../own/prepared.ts";
 
 export interface PythonImports {
@@ -18,8 +17,7 @@ const nameOf = (part: string): string =>
     .trim()
     .split(/\s+as\s+/)[0]!
     .trim();
-const isFile = (path: string): boolean =>
-  existsSync(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+const isFile = (path: string): boolean => statsOf(path)?.isFile() === true;
 
 /** Modules that a text names, with their leading dots; `from a import b` may mean the module `a.b`. */
 function named(text: string): readonly { readonly module: string; readonly perhaps: readonly string[] }[] {

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { create } from "../../core/create.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
@@ -7,6 +6,7 @@ import type { Task } from "../../core/task.ts";
 import type { Knob, TaskSource } from "../../core/slots/tasks.ts";
 import type { TaskConfig } from "../../core/config/resolved.ts";
 import { eachStage, reportAt, type Rule } from "../rule.ts";
+import { statsOf } from "../../lib/inputFile.ts";
 
 /** What a built-in environment is asked about itself: our own code, run on the config's parameters. */
 export type Environment =
@@ -48,7 +48,7 @@ export function hasNoPlay(task: TaskConfig): boolean {
 const environmentIn = perObject((source: TaskConfig["source"]): Environment => {
   if (["dataset", "generated", "reasoning_gym"].includes(source.declaration.name)) return { kind: "unread" };
   const { corpus } = source.params;
-  const file = typeof corpus === "string" ? statSync(corpus, { throwIfNoEntry: false }) : null;
+  const file = typeof corpus === "string" ? statsOf(corpus) : null;
   // Another rule reports a missing corpus. The file may exist the next time.
   if (file === undefined) return { kind: "unread" };
   const key = JSON.stringify([source.declaration.name, source.params, file?.mtimeMs, file?.size]);

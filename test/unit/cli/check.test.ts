@@ -193,7 +193,7 @@ describe("gradus check", () => {
     );
     assert.match(
       tried.stderr,
-      /^nb\.ipynb: .* 3 sample rows with GSM8K's columns: the data set is not on this disk\.\n$/,
+      /^nb\.ipynb: .* 3 sample rows with the columns of openai\/gsm8k, which is not on this disk\.\n$/,
     );
   });
 

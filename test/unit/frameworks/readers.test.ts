@@ -198,6 +198,26 @@ describe("GRPOConfig in Python", () => {
 });
 
 describe("Python", () => {
+  it("reads a script that gets its settings from its command line, and takes none of them for known", () => {
+    const script = (rest: string): string =>
+      `from trl import GRPOConfig, GRPOTrainer, ModelConfig, ScriptArguments, TrlParser
+parser = TrlParser((ScriptArguments, GRPOConfig, ModelConfig))
+script_args, training_args, model_args = parser.parse_args_and_config()
+${rest}`;
+    const trains = "trainer = GRPOTrainer(model=model_args.model_name_or_path, args=training_args)\n";
+    const found = read("train.py", script(trains));
+    assert.deepEqual(
+      [found?.tree, found?.settings.length, found?.commanded, found?.incomplete],
+      ["grpo", 0, true, true],
+    );
+    assert.equal(isFramework("train.py", script("")), false, "it trains nothing");
+    assert.equal(
+      isFramework("train.py", script(trains).replaceAll("GRPOConfig", "SFTConfig").replaceAll("GRPO", "SFT")),
+      false,
+      "it has no reward",
+    );
+  });
+
   it("takes no class for TRL's that the file has from elsewhere or makes itself", () => {
     const call = "args = GRPOConfig(beta=0.1, benchmarks=[])\n";
     assert.equal(isFramework("train.py", `from trl import GRPOConfig, GRPOTrainer\n${call}`), true);

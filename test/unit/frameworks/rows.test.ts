@@ -133,7 +133,55 @@ ${trained("data")}`,
       rows.map(({ answer }) => answer),
       ["29", "3", "10,000"],
     );
-    assert.match(notes.join("\n"), /3 sample rows with GSM8K's columns: the data set is not on this disk/);
+    assert.match(
+      notes.join("\n"),
+      /3 sample rows with the columns of openai\/gsm8k, which is not on this disk/,
+    );
+  });
+
+  it("are samples with the columns of the data sets that scripts load most, whichever part of them is asked for", async () => {
+    const columns: Readonly<Record<string, string>> = {
+      "open-r1/DAPO-Math-17k-Processed": "{'prompt': x['prompt'], 'answer': x['solution']}",
+      "BytedTsinghua-SIA/DAPO-Math-17k":
+        "{'prompt': x['prompt'], 'answer': x['reward_model']['ground_truth']}",
+      "AI-MO/NuminaMath-TIR":
+        "{'prompt': x['problem'], 'answer': x['solution'].split('boxed{')[1].split('}')[0]}",
+      "agentica-org/DeepScaleR-Preview-Dataset": "{'prompt': x['problem'], 'answer': x['answer']}",
+      "trl-lib/DeepMath-103K": "{'prompt': x['prompt'], 'answer': x['solution'].strip('$')}",
+      "unsloth/OpenMathReasoning-mini": "{'prompt': x['problem'], 'answer': x['expected_answer']}",
+    };
+    for (const [name, row] of Object.entries(columns)) {
+      const { rows, notes, why } = await made(
+        `${head}rows, held = load_dataset("${name}", split=["train[:5%]", "train[5%:6%]"])\n${trained(`rows.map(lambda x: ${row})`)}`,
+      );
+      assert.equal(why, undefined, name);
+      assert.deepEqual(
+        rows.map(({ answer }) => answer),
+        ["29", "3", "10000"],
+      );
+      assert.match(notes.join("\n"), new RegExp(`columns of ${name}, which`));
+    }
+  });
+
+  it("stay as they were before a condition that hangs on a package that is not here, and say so", async () => {
+    const { rows, notes } = await made(
+      `${head}from unsloth_zoo.utils import Version
+rows = load_dataset("json", data_files="rows.jsonl", split="train").map(lambda x: {"prompt": x["q"]})
+if Version("trl") < Version("0.24.0"):
+    rows = rows.map(lambda x: {"prompt": tokenizer(x["prompt"])})
+${trained("rows")}`,
+      { "rows.jsonl": data },
+    );
+    assert.equal(rows[0]?.["prompt"], "1 + 1");
+    assert.match(notes.join("\n"), /train\.py:4 needs `unsloth_zoo\.utils`.*, and was left out/);
+  });
+
+  it("are made though strings of the script are no paths that a disk can have", async () => {
+    const { rows } = await made(
+      `${head}"""${"A text/with a dot. ".repeat(15)}"""\nZERO = "a\\0/b.json"\nrows = load_dataset("json", data_files="rows.jsonl", split="train").map(lambda x: {"prompt": x["q"]})\n${trained("rows")}`,
+      { "rows.jsonl": data },
+    );
+    assert.equal(rows.length, 4);
   });
 
   it("are none, with the line, where they need a network, a model, other data or a package", async () => {
