@@ -77,6 +77,7 @@ export const entries = [
       rewardHost: "server/methods/reward/own/python/rewardHost.py",
       objectHost: "server/lib/own/python/objectHost.py",
       rowsHost: "server/frameworks/rows/rowsHost.py",
+      rowsArguments: "server/frameworks/rows/rowsArguments.py",
       rowsSamples: "server/frameworks/rows/rowsSamples.py",
       rowsSlice: "server/frameworks/rows/rowsSlice.py",
       rowsDatasets: "server/frameworks/rows/rowsDatasets.py",

@@ -20,6 +20,7 @@ import sys
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [here, os.path.dirname(os.environ.get("GRADUS_PYTHON_HOST", "")) or here]
 import rewardHost as host  # noqa: E402
+import rowsArguments  # noqa: E402
 import rowsDatasets as standIn  # noqa: E402
 import rowsSamples as samples  # noqa: E402
 import rowsSlice as slices  # noqa: E402
@@ -311,11 +312,11 @@ class Making:
         for row in itertools.islice(iter(value), self.most):
             if not isinstance(row, dict):
                 raise Lost("makes rows that are no dicts: the first is %s" % host.described(row))
-            made = {str(name): plain(each) for name, each in row.items()}
+            made = plain(row)
             letters += len(json.dumps(made))
             if letters > LETTERS and rows:
                 break
-            rows.append({name: each for name, each in made.items() if each is not OTHER})
+            rows.append(made)
         if not rows:
             raise Lost("makes no row")
         return rows
@@ -382,6 +383,7 @@ def main():
     message = host.receive(stream)
     sys.path[0] = os.path.dirname(message["file"])
     sys.argv[:] = [message["file"]]
+    rowsArguments.leave_out(Lost)
     sys.meta_path.insert(0, host.Elsewhere)
     host.send(make(message))
     host.flush()

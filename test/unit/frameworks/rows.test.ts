@@ -163,6 +163,33 @@ ${trained("data")}`,
     }
   });
 
+  it("need no arguments of the command line, but those that they hang on", async () => {
+    const script = (rows: string): string => `${head}import argparse
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--urls", nargs="+", required=True)
+    parser.add_argument("--count", type=int, default=3)
+    return parser.parse_args()
+def main():
+    args = parse()
+    rows = Dataset.from_list([{"prompt": ${rows}} for n in range(args.count)])
+${trained("rows").replace("\n", "    ")}
+main()
+`;
+    assert.equal((await made(script("str(n)"))).rows.length, 3);
+    assert.equal(
+      (await made(script("args.urls[0]"))).why,
+      "train.py:12 wants `--urls` of the script's command line",
+    );
+  });
+
+  it("leave out what has no form as JSON, such as a picture in a column or in a list", async () => {
+    const { rows } = await made(
+      `${head}picture = object()\nrows = Dataset.from_list([{"prompt": "a", "image": picture, "images": [picture, "b"], "data": {"image": picture, "at": 1}}])\n${trained("rows")}`,
+    );
+    assert.deepEqual(rows, [{ prompt: "a", images: ["b"], data: { at: 1 } }]);
+  });
+
   it("stay as they were before a condition that hangs on a package that is not here, and say so", async () => {
     const { rows, notes } = await made(
       `${head}from unsloth_zoo.utils import Version
