@@ -12,7 +12,8 @@ export interface RewardFinding {
   readonly cell?: number;
   /** From 0. */
   readonly line: number;
-  readonly severity: "error" | "warning" | "info";
+  /** `hint`: no recorded answer uses the hole. */
+  readonly severity: "error" | "warning" | "info" | "hint";
   /**
    * `load`: the function cannot be called. `gold`: a reference answer does not succeed. `probe`: an answer earns what it
    * should not, or makes the function fail. `run`: it failed on rollouts of the config's last run.

@@ -26,6 +26,7 @@ const severities = {
   error: DiagnosticSeverity.Error,
   warning: DiagnosticSeverity.Warning,
   info: DiagnosticSeverity.Information,
+  hint: DiagnosticSeverity.Hint,
 } as const;
 
 /** How a diagnostic of ours is known again. */

@@ -18,7 +18,7 @@ import { probeReward } from "./probe.ts";
 import { checkFormat } from "./format/checkFormat.ts";
 import { goldLeft, standInText } from "./sentences.ts";
 import { areOwn, tasksToTry, type RecordedRollouts, type TasksToTry } from "./standInTasks.ts";
-import { recordedAnswers } from "./recordedProbes.ts";
+import { recordedAnswers, writtenAnswers } from "./recordedProbes.ts";
 import { withReturnLines } from "./returnLines.ts";
 
 /** Seconds of an answer beyond which a reward is not checked by itself: it may ask a server that costs money. */
@@ -77,7 +77,8 @@ export async function* checkReward(
       note: `\`${slowest.term}\` takes ${slowest.seconds.toPrecision(2)} s an answer, so only \`gradus reward FILE --gold --probe\` tries it.`,
     };
   const recorded = await recordedAnswers(rollouts, scorer);
-  const probed = await probeReward(config, scorer, { all: tasks, recorded });
+  const written = () => writtenAnswers(rollouts.length > 0 ? rollouts : (near()?.rows ?? []), scorer);
+  const probed = await probeReward(config, scorer, { all: tasks, recorded, written });
   const found = await withReturnLines(config, scorer, probed.findings, { all: tasks, recorded, unsaved });
   const failing = (): RewardFinding[] => causeFindings(scorer.causes.fresh(), places);
   yield { kind: "findings", findings: [...failing(), ...probeFindings(found, places)] };

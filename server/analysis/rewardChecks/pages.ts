@@ -11,12 +11,17 @@ const kinds: Readonly<Record<Probe["kind"], string>> = {
   same: "The reference answer succeeds, and the same answer with a change that does not matter does not. The policy is then punished for right answers.\n\nTake the blanks around an answer away before it is compared.",
 };
 
-const pageOf = ({ name, title, kind, mild, reference }: Probe): RulePage => ({
+const pageOf = ({ name, title, kind, mild, hedges, reference }: Probe): RulePage => ({
   id: `probe-${name}`,
   title: `Probe: ${title}`,
   why: [
     `\`gradus reward FILE --probe\`${reference === undefined ? "" : " with `--rollouts`"} and the editor, when a reward is saved, score ${title}.`,
     kinds[kind],
+    ...(hedges === true
+      ? [
+          "A policy has to give several answers at once to find it: where fewer than one in a thousand recorded answers does, or none is recorded, it is a hint and no problem.",
+        ]
+      : []),
     ...(mild === true
       ? [
           "It is a warning at most: a grader may accept such answers on purpose. A test next to the reward says so.",

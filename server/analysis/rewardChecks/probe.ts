@@ -4,12 +4,15 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { Task } from "../../core/task.ts";
 import { decidingTerms, type Answer, type AnswerScorer, type ScoredAnswer } from "./answers.ts";
 import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
+import type { GoldForm } from "./forms/goldForms.ts";
 import { goldFormOf } from "./gold.ts";
+import { hedges, weighed } from "./hedges.ts";
 import { placeOf, type FilePlace } from "./ownFiles.ts";
 import { probes, wrongAnswer, type Probe, type Probed } from "./probeAnswers.ts";
 import { recordedProbes } from "./recordedProbes.ts";
 
-export const severities = ["error", "warning", "info"] as const;
+/** `hint`: a hole that no recorded answer uses: it is told where the reward is asked about, and is no problem. */
+export const severities = ["error", "warning", "info", "hint"] as const;
 
 /** One thing that is wrong with a term: what it gives an answer, or that it fails on it. */
 export interface ProbeFinding {
@@ -52,12 +55,14 @@ interface ProbeOptions {
   readonly all?: readonly CheckedTask[];
   /** Answers of a run, changed as well. */
   readonly recorded?: readonly Probed[];
+  /** Answers of a run as they are, which say what a hole costs. Asked for where there is one. */
+  readonly written?: () => readonly Answer[];
 }
 
 export async function probeReward(
   config: RunConfig,
   scorer: AnswerScorer,
-  { all = checkedTasks(config, scorer.body), recorded = [] }: ProbeOptions = {},
+  { all = checkedTasks(config, scorer.body), recorded = [], written = () => [] }: ProbeOptions = {},
 ): Promise<ProbeReport> {
   const form = await goldFormOf(scorer, all);
   const tasks = spread(all, sampled).map(({ task }) => task);
@@ -73,8 +78,26 @@ export async function probeReward(
   return {
     tasks: new Set([...tasks, ...recorded.map(({ task }) => task)].map(({ id }) => id)).size,
     probes: reports.reduce((sum, report) => sum + report.probes, 0),
-    findings: reports.flatMap(({ findings }) => findings),
+    findings: weighedAll(
+      reports.flatMap(({ findings }) => findings),
+      form,
+      written,
+    ),
   };
+}
+
+/** Those that only answers in one response find, by how many of the recorded ones do. */
+function weighedAll(
+  findings: readonly ProbeFinding[],
+  form: GoldForm | undefined,
+  written: () => readonly Answer[],
+): readonly ProbeFinding[] {
+  const hedging = new Set(probes.flatMap(({ name, hedges: own }) => (own === true ? [name] : [])));
+  const isHole = ({ probe, error }: ProbeFinding): boolean => error === undefined && hedging.has(probe);
+  if (!findings.some(isHole)) return findings;
+  const answers = written();
+  const count = answers.filter(({ task, response }) => hedges(form, task, response)).length;
+  return findings.map((one) => (isHole(one) ? weighed(one, { count, of: answers.length }) : one));
 }
 
 async function tryProbes(

@@ -28,6 +28,8 @@ export interface Probe {
   readonly kind: ProbeKind;
   /** A fault that a grader may have on purpose. */
   readonly mild?: true;
+  /** It gives several answers, the right one among them: what that costs is how many do it. */
+  readonly hedges?: true;
   /** What `gold` is, in words. */
   readonly reference?: string;
   /** undefined: the task gives no such answer. */
@@ -172,6 +174,7 @@ const wrong: readonly Probe[] = [
     name: "every-answer",
     title: "seven answers one after the other, the last of them wrong",
     kind: "wrong",
+    hedges: true,
     of: among((answers, probed) =>
       joined(
         answers.map((answer) => inForm(probed, answer)),
@@ -184,6 +187,7 @@ const wrong: readonly Probe[] = [
     title: "the right answer followed by a wrong one",
     kind: "wrong",
     mild: true,
+    hedges: true,
     of: (probed) => joined([probed.gold, inForm(probed, probed.wrong)], "\n"),
   },
   {

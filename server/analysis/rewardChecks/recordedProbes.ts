@@ -6,7 +6,7 @@ import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { Task } from "../../core/task.ts";
 import { withData } from "../imported/withData.ts";
 import { recordOf } from "../recorded.ts";
-import type { AnswerScorer } from "./answers.ts";
+import type { Answer, AnswerScorer } from "./answers.ts";
 import { spread } from "./checkedTasks.ts";
 import { wrongAnswer, type Probe, type Probed } from "./probeAnswers.ts";
 
@@ -67,14 +67,18 @@ export const recordedProbes: readonly Probe[] = [
   }),
 ];
 
+/** Recorded answers as they were written. */
+export function writtenAnswers(rows: readonly RolloutRow[], { body }: AnswerScorer): readonly Answer[] {
+  const records = rows.map((row) => recordOf(row, body.tasks));
+  return withData(records, body.tasks).map(({ task, response }) => ({ task, response }));
+}
+
 /** Of tasks with recorded rollouts: one that the reward, as it is now, takes for a success, and one that it does not. */
 export async function recordedAnswers(
   rows: readonly RolloutRow[],
   scorer: AnswerScorer,
 ): Promise<readonly Probed[]> {
-  const { tasks } = scorer.body;
-  const records = spread(rows, scoredRows).map((row) => recordOf(row, tasks));
-  const answers = withData(records, tasks).map(({ task, response }) => ({ task, response }));
+  const answers = writtenAnswers(spread(rows, scoredRows), scorer);
   const found = new Map<string, { readonly task: Task; right?: string; failed?: string }>();
   for (const { task, response, success } of await scorer.score(answers)) {
     if (response.trim() === "" || success === null) continue;

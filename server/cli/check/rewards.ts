@@ -64,7 +64,7 @@ const findingOf = ({ file, cell, line, severity, check, message }: RewardFinding
   file: pathText(resolve(file)),
   ...(cell === undefined ? {} : { cell }),
   line: line + 1,
-  severity,
+  severity: severity === "hint" ? "info" : severity,
   by: "reward",
   rule: check,
   message,

@@ -9,7 +9,7 @@ import { checkGold, type GoldReport } from "../../analysis/rewardChecks/gold.ts"
 import { attackWithModel } from "../../analysis/rewardChecks/modelAttack.ts";
 import { placeOf } from "../../analysis/rewardChecks/ownFiles.ts";
 import { probeReward } from "../../analysis/rewardChecks/probe.ts";
-import { recordedAnswers } from "../../analysis/rewardChecks/recordedProbes.ts";
+import { recordedAnswers, writtenAnswers } from "../../analysis/rewardChecks/recordedProbes.ts";
 import { placedHoles, withReturnLines } from "../../analysis/rewardChecks/returnLines.ts";
 import { checkFormat } from "../../analysis/rewardChecks/format/checkFormat.ts";
 import { areOwn, tasksToTry, type TasksToTry } from "../../analysis/rewardChecks/standInTasks.ts";
@@ -177,7 +177,9 @@ function rewardPlace({ config, scorer }: Checks): string {
 async function probe(checks: Checks, rollouts: readonly RolloutRow[]): Promise<void> {
   const { config, scorer, tasks: all, json } = checks;
   const recorded = await recordedAnswers(rollouts, scorer);
-  const report = await probeReward(config, scorer, { all, recorded });
+  const written = () =>
+    writtenAnswers(rollouts.length > 0 ? rollouts : (recordedNear(config)?.rows ?? []), scorer);
+  const report = await probeReward(config, scorer, { all, recorded, written });
   const { findings: found, ...summary } = report;
   const findings = await withReturnLines(config, scorer, found, { all, recorded });
   if (json) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
-import { AnswerScorer } from "../../../../server/analysis/rewardChecks/answers.ts";
+import { AnswerScorer, type Answer } from "../../../../server/analysis/rewardChecks/answers.ts";
 import { attackReward } from "../../../../server/analysis/rewardChecks/attack.ts";
 import { checkedTasks } from "../../../../server/analysis/rewardChecks/checkedTasks.ts";
 import { checkGold, type GoldReport } from "../../../../server/analysis/rewardChecks/gold.ts";
@@ -15,6 +15,7 @@ import {
 } from "../../../../server/analysis/rewardChecks/rewardTests.ts";
 import { loadConfig } from "../../../../server/rules/load.ts";
 import type { RunConfig } from "../../../../server/core/config/runConfig.ts";
+import type { Task } from "../../../../server/core/task.ts";
 import { count, some } from "../../../support/thorough.ts";
 import { temporary } from "../../support.ts";
 
@@ -61,6 +62,23 @@ const findingsOf = async (reward: string): Promise<readonly ProbeFinding[]> => {
   const config = configWith(reward);
   return (await withScorer(config, (scorer) => probeReward(config, scorer))).findings;
 };
+
+test("a hole that only several answers find is weighed by the answers that are recorded", async () => {
+  const config = configWith(join(holes, "anyBox.ts"));
+  const found = (responses: readonly string[]) =>
+    withScorer(config, async (scorer) => {
+      const [{ task }] = checkedTasks(config, scorer.body) as [{ task: Task }];
+      const written = (): Answer[] => responses.map((response) => ({ task, response }));
+      const { findings } = await probeReward(config, scorer, { written });
+      return findings.filter(({ probe }) => probe === "hedged" || probe === "every-answer");
+    });
+  const severities = (findings: readonly ProbeFinding[]) => findings.map(({ severity }) => severity);
+  assert.deepEqual(severities(await found([])), ["hint", "hint"]);
+  assert.deepEqual(severities(await found(["\\boxed{1}"])), ["hint", "hint"]);
+  const used = await found(["\\boxed{1}", "\\boxed{1} or \\boxed{2}"]);
+  assert.deepEqual(severities(used), ["error", "warning"]);
+  for (const { message } of used) assert.match(message, /; 1 of 2 recorded answers does this$/);
+});
 
 test("failures are counted by cause: the error's name and the line that threw", async () => {
   const folder = temporary();

@@ -1,0 +1,44 @@
+/** What a hole costs that only several answers in one response find: how many recorded responses give several. */
+import { formatCount, plural } from "../../../shared/lib/format.ts";
+import type { Task } from "../../core/task.ts";
+import type { GoldForm } from "./forms/goldForms.ts";
+import type { ProbeFinding } from "./probe.ts";
+
+/** Of the recorded responses: where fewer do it, the reward pays for what nobody writes. */
+const rare = 1 / 1000;
+
+/** Stands in no text. */
+const mark = "\uE000";
+
+/** Whether a response gives different answers, each as the reward wants it written. */
+export function hedges(form: GoldForm | undefined, task: Task, response: string): boolean {
+  const [before, after] = form?.with(task, mark)?.split(mark) ?? [];
+  if (before === undefined || after === undefined) return false;
+  const begin = before.slice(before.lastIndexOf("\n") + 1).trim();
+  const end = after.split("\n", 1)[0]!.trim();
+  const lines = response.split("\n").map((line) => line.trim());
+  const values =
+    begin === "" && end === ""
+      ? lines.every((line) => !/\s/.test(line))
+        ? lines
+        : []
+      : response
+          .split(begin === "" ? "\n" : begin)
+          .slice(begin === "" ? 0 : 1)
+          .map((text) => text.split(end === "" ? "\n" : end, 1)[0]!.trim());
+  return new Set(values.filter((value) => value !== "")).size > 1;
+}
+
+/** A finding as seldom as it is: no problem where hardly a response, or none that is recorded, does it. */
+export function weighed(
+  finding: ProbeFinding,
+  { count, of }: { readonly count: number; readonly of: number },
+): ProbeFinding {
+  if (of === 0) return { ...finding, severity: "hint" };
+  const who = `${count === 0 ? "none" : formatCount(count)} of ${plural(of, "recorded answer")}`;
+  return {
+    ...finding,
+    message: `${finding.message}; ${who} ${count > 1 ? "do" : "does"} this`,
+    severity: count / of < rare ? "hint" : finding.severity,
+  };
+}
