@@ -29,8 +29,9 @@ interface FileLine {
   readonly said: string;
   readonly tooltip: string;
   readonly worst: "error" | "warning" | undefined;
-  /** Of the first finding, from 1. */
+  /** Of the first finding, from 1; of a notebook its cell instead. */
   readonly line: number | undefined;
+  readonly cell: number | undefined;
 }
 interface OutputLine {
   readonly folder: string;
@@ -106,6 +107,7 @@ function fileLine(file: string, starts: boolean, told: readonly Finding[]): File
     worst: first === undefined || first.severity === "info" ? undefined : first.severity,
     // A cell's line is none of the file's.
     line: first?.cell === undefined ? first?.line : undefined,
+    cell: first?.cell,
   };
 }
 

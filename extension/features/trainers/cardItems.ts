@@ -34,12 +34,15 @@ function itemOf(node: CardNode, trusted: boolean): TreeItem {
       return item;
     }
     case "file": {
-      const { label, said, tooltip, worst, line, file } = node.line;
+      const { label, said, tooltip, worst, line, cell, file } = node.line;
       const item = rowOf(label, said, worst ?? "file-code");
       if (worst !== undefined) item.iconPath = new ThemeIcon(worst, new ThemeColor(colours[worst]));
       item.tooltip = tooltip;
       const at = line === undefined ? {} : { selection: new Range(line - 1, 0, line - 1, 0) };
-      item.command = { command: "vscode.open", title: "Open File", arguments: [uriOf(card, file), at] };
+      item.command =
+        cell === undefined
+          ? { command: "vscode.open", title: "Open File", arguments: [uriOf(card, file), at] }
+          : { command: commands.trainerValidate, title: "Open Notebook", arguments: [node] };
       return item;
     }
     case "output": {
@@ -74,6 +77,13 @@ export function launchIn(word: unknown): Uri | undefined {
   const node = cardNodeIn(word);
   if (node?.kind === "file") return uriOf(node.card, node.line.file);
   return node?.kind === "reward" ? uriOf(node.card, node.file) : undefined;
+}
+
+/** The cell of a notebook that a row is about. */
+export function cellIn(word: unknown): { readonly notebook: Uri; readonly cell: number } | undefined {
+  const node = cardNodeIn(word);
+  if (node?.kind !== "file" || node.line.cell === undefined) return undefined;
+  return { notebook: uriOf(node.card, node.line.file), cell: node.line.cell };
 }
 
 /** The folder to open of a row, and the configuration that it came from. */

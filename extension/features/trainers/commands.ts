@@ -1,5 +1,6 @@
 /** What can be done with a file that starts verl, TRL or OpenRLHF: check it, and make a config of it to rehearse. */
 import {
+  NotebookRange,
   commands as editor,
   window,
   workspace,
@@ -7,7 +8,7 @@ import {
   type NotebookDocument,
   type TextDocument,
 } from "vscode";
-import { launchIn } from "./cardItems.ts";
+import { cellIn, launchIn } from "./cardItems.ts";
 import { language } from "../../../shared/editor/contributions.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { trainerIn, trainerNames } from "../../../shared/editor/trainers.ts";
@@ -17,7 +18,7 @@ import { Nothing, register } from "../../vscode/commands.ts";
 
 export function registerTrainerCommands(commandLine: () => CommandLine): readonly Disposable[] {
   return [
-    register("trainerValidate", () => validate()),
+    register("trainerValidate", (word) => validate(word)),
     register("trainerConvert", (word) => convert(word, commandLine())),
   ];
 }
@@ -52,7 +53,13 @@ async function pickLaunch(word: unknown, title: string): Promise<TextDocument | 
   return (await window.showQuickPick(items, { title }))?.document;
 }
 
-async function validate(): Promise<void> {
+async function validate(word: unknown): Promise<void> {
+  const at = cellIn(word);
+  if (at !== undefined) {
+    const cell = new NotebookRange(at.cell - 1, at.cell);
+    const notebook = await workspace.openNotebookDocument(at.notebook);
+    return void (await window.showNotebookDocument(notebook, { selections: [cell] }));
+  }
   const document = await pickLaunch(undefined, "Validate Trainer Configuration");
   if (document === undefined) return;
   const notebook = notebookOf(document);

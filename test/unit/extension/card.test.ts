@@ -101,7 +101,7 @@ test("a finding in a cell of a notebook is no line of its file", () => {
   const trainers = [{ trainer: "TRL", version: "1.16.0", assumed: true, files: ["a.ipynb"] }];
   const findings = [{ ...finding("warning", "a.ipynb"), cell: 4 }];
   const [line] = cardOf("/p", { ...none, trainers, findings })!.files;
-  assert.equal(line?.line, undefined);
+  assert.deepEqual([line?.line, line?.cell], [undefined, 4]);
   assert.match(line?.tooltip ?? "", /^cell 4, line 3: Wrong\.$/m);
 });
 

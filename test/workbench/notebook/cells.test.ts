@@ -1,18 +1,20 @@
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
+import type { Api } from "../../../extension/extension.ts";
 import { notebook, tutorial } from "../../support/notebooks.ts";
 import { activated, config, until } from "../support.ts";
 
 describe("a notebook of a trainer", () => {
   let uri: vscode.Uri;
   let open: vscode.NotebookDocument;
+  let api: Api;
   before(async () => {
     uri = vscode.Uri.joinPath(await config("grpo.yaml"), "..", "train.ipynb");
     const text = notebook(tutorial("    max_step=100,\n    learning_rate=5e-6,"));
     await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));
     open = await vscode.workspace.openNotebookDocument(uri);
     await vscode.window.showNotebookDocument(open);
-    await activated();
+    api = await activated();
   });
   after(async () => {
     await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
@@ -28,6 +30,20 @@ describe("a notebook of a trainer", () => {
       () => JSON.stringify(problems(cell)) === JSON.stringify(expected),
       `${expected.join(", ")} in cell ${cell}`,
     );
+
+  it("is opened at its cell from its row in the side bar", async () => {
+    const row = await until(async () => {
+      const cards = await api.runs.getChildren();
+      const below = await Promise.all(cards.map((card) => api.runs.getChildren(card)));
+      const items = below.flat().map((node) => api.runs.getTreeItem(node));
+      return items.find(({ label, description }) => label === "train.ipynb" && description !== "");
+    }, "the row of the notebook");
+    await vscode.commands.executeCommand("workbench.action.closeAllEditors");
+    await vscode.commands.executeCommand(row.command!.command, ...(row.command!.arguments ?? []));
+    const at = (): number | undefined => vscode.window.activeNotebookEditor?.selections[0]?.start;
+    await until(() => at() === 4, "the fifth cell");
+    open = vscode.window.activeNotebookEditor!.notebook;
+  });
 
   it("has its problems at its cells, also once one is added above", async () => {
     await shown(4, ["5 `max_step`"]);
