@@ -7,7 +7,7 @@ import { buildNodeTests, filesOf } from "./testFiles.mjs";
 
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
-const files = ["unit", "rpc", "lsp", "webview", "scenario"]
+const files = ["unit", "story", "rpc", "lsp", "webview", "scenario"]
   .flatMap(filesOf)
   .filter((name) => wanted.length === 0 || wanted.some((fragment) => name.includes(fragment)))
   // Only where it is named.

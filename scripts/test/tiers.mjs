@@ -31,6 +31,7 @@ export const checks = [
  * many files of a room one process may run.
  */
 export const tiers = [
+  { name: "story", file: 600, waits: true },
   { name: "rpc", file: 600, waits: true },
   { name: "scenario", file: 900, waits: true, needs: "workbench" },
   { name: "workbench", file: 600, waits: true, needs: "workbench" },

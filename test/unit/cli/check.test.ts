@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { z } from "zod";
 import { gradus } from "../../support/cli.ts";
-import { writeFlatStory } from "../../support/flatStory.ts";
 import { course, dictOf, soundTrl, steps } from "../store/logs/logs.ts";
 
 const sumSchema = z.object({
@@ -160,41 +159,6 @@ describe("gradus check", () => {
     assert.equal(hole?.file, "trl/train.py");
     assert.match(hole.message, /^`correct`: A sentence that denies the answer scores 1/);
     assert.deepEqual(tried.left, []);
-  });
-
-  it("says why a reward is flat, of a notebook, a launch and a log, without a file of ours", async () => {
-    writeFlatStory(join(folder, "flat"));
-    const { code, stdout, stderr } = await gradus(["check", "."], join(folder, "flat"));
-    assert.equal(code, 1);
-    assert.equal(
-      stderr,
-      "the reward of nb.ipynb did not run: `gradus check --run` tries it, in a folder that you trust.\n",
-    );
-    const [log, launched, cell, counts, ...others] = stdout.trimEnd().split("\n");
-    assert.match(
-      log!,
-      /^slurm-123\.out {6}Collapsed at step (19|2[012])\d: format 0\.2\d* → 1\.0\d while correctness fell 0\.4\d* → 0\.1\d*; held-out eval_reward 0\.41\d* → 0\.1\d*\.$/,
-    );
-    assert.match(
-      launched!,
-      /^run\.sh:15 {10}This run trains on verl's own reward for the data's `data_source`, not on rewards\/gsm\.py: /,
-    );
-    assert.match(
-      cell!,
-      /^nb\.ipynb cell 4:2 {2}`soft_format` .*"\." does not match a newline \(re\.DOTALL\)\.$/,
-    );
-    assert.equal(counts, "3 findings in 2 projects and 1 log; 4 files of ms-swift were not checked");
-    assert.deepEqual(others, []);
-    const tried = await gradus(["check", "nb.ipynb", "--run"], join(folder, "flat"));
-    // What the rule reads the reward shows as well: it is said once.
-    assert.match(
-      tried.stdout,
-      /^nb\.ipynb cell 4:2 {2}`soft_format`: the format that your prompt shows earns 0 of 0\.5: "\." does not match a newline \(re\.DOTALL\)\.\n1 finding in 1 project\n$/,
-    );
-    assert.match(
-      tried.stderr,
-      /^nb\.ipynb: .* 3 sample rows with the columns of openai\/gsm8k, which is not on this disk\.\n$/,
-    );
   });
 
   it("gives a training one verdict, whatever of it lies there", async () => {
