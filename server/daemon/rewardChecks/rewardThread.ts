@@ -25,6 +25,7 @@ import {
 } from "../../analysis/rewardChecks/rewardTests.ts";
 import { addTests, saveTests, testFileOf } from "../../analysis/rewardChecks/saveTests.ts";
 import { holeMessage } from "../../analysis/rewardChecks/sentences.ts";
+import { tasksToTry } from "../../analysis/rewardChecks/standInTasks.ts";
 import { UnsavedTerm } from "../../analysis/rewardChecks/unsavedTerm.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { loadTried, type TriedFile } from "../../frameworks/asConfig/builtRows.ts";
@@ -53,7 +54,10 @@ function withConfig(file: string, found: LoadedFile): LoadedFile & { readonly co
 
 async function attacked(config: RunConfig, scorer: AnswerScorer, seconds: number): Promise<Attacked> {
   await scorer.prepare();
-  const { holes, failure, wrong, ...summary } = await attackReward(config, scorer, { seconds });
+  const { tasks, unread } = await tasksToTry(config, scorer, () => recordedNear(config));
+  const [missing] = unread;
+  if (tasks.length === 0 && missing !== undefined) throw missing.error;
+  const { holes, failure, wrong, ...summary } = await attackReward(config, scorer, { seconds, tasks });
   return {
     ...summary,
     ...(failure !== null && { failure }),

@@ -1,6 +1,6 @@
 /** The checks of a reward that an editor asks a real daemon for, and the attack: functions of TypeScript and Python. */
 import assert from "node:assert/strict";
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { after, before, describe, it } from "node:test";
@@ -288,6 +288,20 @@ describe("a daemon that is asked about rewards", () => {
     assert.match(holes[0]!.message, /succeeds on 100 % of the tasks, reward 1: .*proved/);
     assert.equal(file, tests);
     assert.ok((await readRewardTests(tests)).length > 0);
+    // Without its data other tasks do, where the reward can score them.
+    const data = join(folder, "sums.jsonl");
+    renameSync(data, `${data}.gone`);
+    try {
+      await assert.rejects(ask(connection, rewardAttack, { ...asked, seconds: 1 }), /there is no such file/);
+      writeFileSync(
+        join(folder, "score.ts"),
+        'export const score = ({ response, task }) => (response.includes("proved") || response.trim() === task.answer ? 1 : 0);\n',
+      );
+      const found = await ask(connection, rewardAttack, { ...asked, seconds: 1 });
+      assert.match(found.holes[0]!.message, /proved/);
+    } finally {
+      renameSync(`${data}.gone`, data);
+    }
     writeFileSync(join(folder, "score.ts"), open);
   });
 
