@@ -2,7 +2,6 @@
 import { formatCount, plural } from "../../../shared/lib/format.ts";
 import type { Task } from "../../core/task.ts";
 import type { GoldForm } from "./forms/goldForms.ts";
-import type { ProbeFinding } from "./probe.ts";
 
 /** Of the recorded responses: where fewer do it, the reward pays for what nobody writes. */
 const rare = 1 / 1000;
@@ -29,16 +28,12 @@ export function hedges(form: GoldForm | undefined, task: Task, response: string)
   return new Set(values.filter((value) => value !== "")).size > 1;
 }
 
-/** A finding as seldom as it is: no problem where hardly a response, or none that is recorded, does it. */
-export function weighed(
-  finding: ProbeFinding,
-  { count, of }: { readonly count: number; readonly of: number },
-): ProbeFinding {
-  if (of === 0) return { ...finding, severity: "hint" };
+/** What recorded responses say of a hole, as the end of a sentence, and whether hardly one uses it. */
+export function useOf({ count, of }: { readonly count: number; readonly of: number }): {
+  readonly said: string;
+  readonly isRare: boolean;
+} {
+  if (of === 0) return { said: "", isRare: true };
   const who = `${count === 0 ? "none" : formatCount(count)} of ${plural(of, "recorded answer")}`;
-  return {
-    ...finding,
-    message: `${finding.message}; ${who} ${count > 1 ? "do" : "does"} this`,
-    severity: count / of < rare ? "hint" : finding.severity,
-  };
+  return { said: `; ${who} ${count > 1 ? "do" : "does"} this`, isRare: count / of < rare };
 }

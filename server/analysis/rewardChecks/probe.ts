@@ -6,7 +6,7 @@ import { decidingTerms, type Answer, type AnswerScorer, type ScoredAnswer } from
 import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
 import type { GoldForm } from "./forms/goldForms.ts";
 import { goldFormOf } from "./gold.ts";
-import { hedges, weighed } from "./hedges.ts";
+import { hedges, useOf } from "./hedges.ts";
 import { placeOf, type FilePlace } from "./ownFiles.ts";
 import { probes, wrongAnswer, type Probe, type Probed } from "./probeAnswers.ts";
 import { recordedProbes } from "./recordedProbes.ts";
@@ -86,7 +86,7 @@ export async function probeReward(
   };
 }
 
-/** Those that only answers in one response find, by how many of the recorded ones do. */
+/** Holes that only several answers in one response find, by how many recorded ones do; a term with other holes has them all. */
 function weighedAll(
   findings: readonly ProbeFinding[],
   form: GoldForm | undefined,
@@ -94,10 +94,19 @@ function weighedAll(
 ): readonly ProbeFinding[] {
   const hedging = new Set(probes.flatMap(({ name, hedges: own }) => (own === true ? [name] : [])));
   const isHole = ({ probe, error }: ProbeFinding): boolean => error === undefined && hedging.has(probe);
-  if (!findings.some(isHole)) return findings;
+  const isOpen = ({ severity, error }: ProbeFinding): boolean => severity !== "info" && error === undefined;
+  const open = new Set(findings.filter((one) => isOpen(one) && !isHole(one)).map(({ term }) => term));
+  const isAlone = (one: ProbeFinding): boolean => isHole(one) && !open.has(one.term);
+  if (!findings.some(isAlone)) return findings;
   const answers = written();
   const count = answers.filter(({ task, response }) => hedges(form, task, response)).length;
-  return findings.map((one) => (isHole(one) ? weighed(one, { count, of: answers.length }) : one));
+  const { said, isRare } = useOf({ count, of: answers.length });
+  const weighed = (one: ProbeFinding): ProbeFinding => ({
+    ...one,
+    message: one.message + said,
+    severity: isRare ? "hint" : one.severity,
+  });
+  return findings.map((one) => (isAlone(one) ? weighed(one) : one));
 }
 
 async function tryProbes(

@@ -33,9 +33,11 @@ export async function sumOf(word: string, { runs, seconds }: SumOptions): Promis
   const { checked, checkouts } = logs.includes(word)
     ? { checked: [], checkouts: [] }
     : configurationsOf(word, logs.length > 0);
-  const projects = checked.filter((one) => !isUnchecked(one)).map(({ file }) => file);
+  const whole = checked.filter((one) => !isUnchecked(one));
+  const projects = whole.map(({ file }) => file);
   const read = verdictsOf(logs);
-  const rewardOf = new Map(projects.map((file) => [file, ownReward(file)]));
+  const isOwn = ({ trainersReward }: Checked): boolean => runs || trainersReward !== true;
+  const rewardOf = new Map(whole.filter(isOwn).map(({ file }) => [file, ownReward(file)]));
   const own = projects.filter((file) => rewardOf.get(file) === "one");
   const rewards = runs ? await triedRewards(rewardOf, seconds) : { findings: [], left: untried(own) };
   const findings = [...checked.flatMap(diagnosed), ...rewards.findings, ...read.findings];

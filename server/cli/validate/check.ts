@@ -43,6 +43,8 @@ export interface Checked {
   readonly release?: CheckedRelease;
   /** Of a file of a trainer that is not checked here. */
   readonly other?: OtherTrainer;
+  /** verl's own reward trains, by what its launch says: there is none of the folder's to try. */
+  readonly trainersReward?: boolean;
   /** A script whose settings come from its command line. */
   readonly commanded?: boolean;
   /** Its text was fixed before it was checked. */
@@ -101,6 +103,11 @@ export function check({ file, found }: SelectedFile, options: CheckOptions): Che
   }
 }
 
+const isTrainersReward = ({ framework, settings, base, incomplete }: FrameworkDocument): boolean =>
+  framework === "verl" &&
+  !incomplete &&
+  [...settings.map(({ key }) => key), ...base.keys()].every((key) => !/reward/.test(key));
+
 function checkFramework(file: string, text: string, found: FrameworkDocument, fix: boolean): Checked {
   const path = resolve(file);
   const edited = fix ? fixFramework(path, text) : text;
@@ -112,6 +119,7 @@ function checkFramework(file: string, text: string, found: FrameworkDocument, fi
     kind: found.framework,
     release: checkedAgainst(document),
     ...(document.commanded === true ? { commanded: true } : {}),
+    ...(isTrainersReward(document) ? { trainersReward: true } : {}),
     diagnostics,
     ...(isNotebook(file) ? { written: inFile(edited, diagnostics) } : {}),
     fixed,

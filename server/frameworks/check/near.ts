@@ -7,8 +7,23 @@ const cut = (key: string): [string, string] => {
   return at < 0 ? ["", key] : [key.slice(0, at), key.slice(at + 1)];
 };
 
+/** Launches of one folder misspell, and keep from older releases, the same keys. */
+const meant = new WeakMap<KeyTable, Map<string, string | undefined>>();
+/** Keys that a table is asked about and remembers. */
+const most = 1_000;
+
 /** A few letters differ: in the name, or in one of the sections. */
 export function meantKey(key: string, table: KeyTable): string | undefined {
+  const known = meant.get(table) ?? new Map<string, string | undefined>();
+  meant.set(table, known);
+  if (known.has(key)) return known.get(key);
+  if (known.size >= most) known.clear();
+  const found = nearestKey(key, table);
+  known.set(key, found);
+  return found;
+}
+
+function nearestKey(key: string, table: KeyTable): string | undefined {
   const [section, name] = cut(key);
   const written = table.keys.filter((other) => !other.endsWith("_target_"));
   const siblings = written.filter((other) => cut(other)[0] === section).map((other) => cut(other)[1]);
@@ -31,14 +46,10 @@ function oneSection(key: string, keys: readonly string[]): string | undefined {
   const parts = key.split(".");
   return keys.find((other) => {
     const theirs = other.split(".");
-    const differing = theirs.flatMap((part, i) => (part === parts[i] ? [] : [i]));
-    const [at] = differing;
-    return (
-      theirs.length === parts.length &&
-      differing.length === 1 &&
-      at !== undefined &&
-      close(parts[at]!, theirs[at]!)
-    );
+    if (theirs.length !== parts.length) return false;
+    const at = theirs.findIndex((part, i) => part !== parts[i]);
+    const isOnly = at >= 0 && theirs.every((part, i) => i <= at || part === parts[i]);
+    return isOnly && close(parts[at]!, theirs[at]!);
   });
 }
 

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { goldForms } from "../../../../server/analysis/rewardChecks/forms/goldForms.ts";
-import { hedges, weighed } from "../../../../server/analysis/rewardChecks/hedges.ts";
-import type { ProbeFinding } from "../../../../server/analysis/rewardChecks/probe.ts";
+import { hedges, useOf } from "../../../../server/analysis/rewardChecks/hedges.ts";
 import type { Task } from "../../../../server/core/task.ts";
 
 const task: Task = { id: "1", source: "sums", env: "dataset", prompt: "2 + 3 =", answer: "5", data: {} };
@@ -31,24 +30,10 @@ test("several answers, each as the reward wants it written, and no work on the w
 });
 
 test("one in a thousand is a problem, less or nothing recorded a hint, and the line says how many", () => {
-  const finding: ProbeFinding = {
-    probe: "hedged",
-    term: "correct",
-    severity: "warning",
-    message: "the right answer followed by a wrong one scores 1",
-    response: "5\n6",
-    task: "1",
-    tasks: 1,
-    tried: 1,
-    value: 1,
-  };
-  const said = (count: number, of: number): readonly string[] => {
-    const { severity, message } = weighed(finding, { count, of });
-    return [severity, message.slice(finding.message.length)];
-  };
-  assert.deepEqual(said(0, 0), ["hint", ""]);
-  assert.deepEqual(said(0, 7680), ["hint", "; none of 7,680 recorded answers does this"]);
-  assert.deepEqual(said(7, 7680), ["hint", "; 7 of 7,680 recorded answers do this"]);
-  assert.deepEqual(said(1, 64), ["warning", "; 1 of 64 recorded answers does this"]);
-  assert.deepEqual(said(90, 7680), ["warning", "; 90 of 7,680 recorded answers do this"]);
+  const said = (count: number, of: number): readonly unknown[] => Object.values(useOf({ count, of }));
+  assert.deepEqual(said(0, 0), ["", true]);
+  assert.deepEqual(said(0, 7680), ["; none of 7,680 recorded answers does this", true]);
+  assert.deepEqual(said(7, 7680), ["; 7 of 7,680 recorded answers do this", true]);
+  assert.deepEqual(said(1, 64), ["; 1 of 64 recorded answers does this", false]);
+  assert.deepEqual(said(90, 7680), ["; 90 of 7,680 recorded answers do this", false]);
 });
