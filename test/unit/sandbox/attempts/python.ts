@@ -62,6 +62,19 @@ for call in calls:
   ),
   attempt(
     "escape",
+    "converts values with a converter of the bridge, which the collector knows how to make",
+    `
+import gc
+for make in gc.get_objects():
+    if getattr(make, "__name__", "") != "create_promise_converter": continue
+    for value in (None, 3, "x", b"x", [], {}, make, object()):
+        try: print("PASSED", make(None).js2py_convert(value))
+        except TypeError: pass
+raise TypeError("nothing is converted")
+`,
+  ),
+  attempt(
+    "escape",
     "makes a JsProxy of its type",
     `
 for one in object.__subclasses__():
