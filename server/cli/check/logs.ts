@@ -1,5 +1,4 @@
 /** Logs of trainings that lie there, and what trackers recorded of them, each with its verdict. */
-import { statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { formatBytes } from "../../../shared/lib/format.ts";
 import { isAlarm } from "../../../shared/run/verdict.ts";
@@ -35,7 +34,7 @@ const inside =
   /^(?:checkpoint-\d+|runs|tb|tensorboard(?:_log)?|logs|wandb|files|(?:offline-)?run-\S+|[A-Z][a-z]{2}\d\d_\S+)$/;
 
 /**
- * Of the states of a run's checkpoints the last, of a tracker's files one, and none where the run's trainer wrote its own.
+ * Of the states of a run's checkpoints the last, of a tracker's files one, and none where the run has a state.
  * @param files the newest first
  */
 function onePerRun(files: readonly string[]): readonly string[] {
@@ -47,7 +46,7 @@ function onePerRun(files: readonly string[]): readonly string[] {
   }
   const isOwn = (file: string): boolean => !isState(file) || states.get(runFolder(file)) === file;
   const own = files.filter((file) => !isTrackers(file) && isOwn(file));
-  const seen = new Set(own.map(runFolder));
+  const seen = new Set(states.keys());
   const isFirst = (run: string): boolean => !seen.has(run) && Boolean(seen.add(run));
   return [...own, ...files.filter((file) => isTrackers(file) && isFirst(runFolder(file)))];
 }
@@ -78,7 +77,7 @@ export function verdictsOf(files: readonly string[]): Read {
   const said = new Map<string, boolean>();
   let bytes = mostBytes;
   for (const file of files) {
-    const { size } = statSync(file);
+    const size = statsOf(file)?.size ?? 0;
     const most = bytes;
     const verdict = most > 0 ? verdictOfLog(file, most) : undefined;
     if (most <= 0) left.push(`${file} was not read, since others are long: \`gradus check ${file}\` does.`);

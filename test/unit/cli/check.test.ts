@@ -189,6 +189,15 @@ describe("gradus check", () => {
     assert.equal(logs.length, 2, logs.join());
   });
 
+  it("judges what a tracker recorded below a log that is of no training", async () => {
+    write("built/build.log", "compiled\n");
+    cpSync("test/fixtures/trackers/tensorboard/v2", join(folder, "built/runs/Nov30_box"), {
+      recursive: true,
+    });
+    const { logs } = await sum("built");
+    assert.deepEqual(logs, ["built/runs/Nov30_box/events.out.tfevents.1795685136.vm.32061.0"]);
+  });
+
   it("does not try a reward for longer than it is given", async () => {
     write("slow/data.jsonl", '{"prompt": "1 + 1 =", "answer": "2"}\n'.repeat(4));
     write("slow/reward.py", endless);
