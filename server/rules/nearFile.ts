@@ -47,8 +47,6 @@ export function unusable(path: string, config: string): string {
 
 /** Whether there is something to be read: a file or a folder, and no pipe, socket or device. */
 export function isReadable(path: string): boolean {
-  // Without the question before it a path through a file, as through a folder, would throw.
-  if (!existsSync(path)) return false;
   const stats = statsOf(path);
   return stats !== undefined && (stats.isFile() || stats.isDirectory());
 }

@@ -52,13 +52,13 @@ export async function* checkReward(
 ): AsyncGenerator<Checked> {
   const places = new FindingPlaces(config.file, loaded, scorer.body);
   const { terms } = scorer.body.reward;
+  const recordedHere = (): RecordedRollouts | undefined =>
+    rollouts.length > 0 ? { rows: rollouts, from: "the last run" } : near();
   let tried: TasksToTry;
   let slowest: { readonly term: string; readonly seconds: number } | undefined;
   try {
     await scorer.prepareDeciding();
-    tried = await tasksToTry(config, scorer, () =>
-      rollouts.length > 0 ? { rows: rollouts, from: "the last run" } : near(),
-    );
+    tried = await tasksToTry(config, scorer, recordedHere);
     scorer.causes.know(tried.tasks);
     slowest = await slowestTerm(scorer, tried.tasks);
   } catch (error) {
@@ -77,7 +77,7 @@ export async function* checkReward(
       note: `\`${slowest.term}\` takes ${slowest.seconds.toPrecision(2)} s an answer, so only \`gradus reward FILE --gold --probe\` tries it.`,
     };
   const recorded = await recordedAnswers(rollouts, scorer);
-  const written = () => writtenAnswers(rollouts.length > 0 ? rollouts : (near()?.rows ?? []), scorer);
+  const written = () => writtenAnswers(recordedHere()?.rows ?? [], scorer);
   const probed = await probeReward(config, scorer, { all: tasks, recorded, written });
   const found = await withReturnLines(config, scorer, probed.findings, { all: tasks, recorded, unsaved });
   const failing = (): RewardFinding[] => causeFindings(scorer.causes.fresh(), places);

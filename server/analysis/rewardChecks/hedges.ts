@@ -15,17 +15,20 @@ export function hedges(form: GoldForm | undefined, task: Task, response: string)
   if (before === undefined || after === undefined) return false;
   const begin = before.slice(before.lastIndexOf("\n") + 1).trim();
   const end = after.split("\n", 1)[0]!.trim();
+  const values = begin === "" && end === "" ? bare(response) : formed(response, begin, end);
+  return new Set(values.map((value) => value.trim()).filter((value) => value !== "")).size > 1;
+}
+
+/** Lines of a word each; a response with others is no list of answers. */
+function bare(response: string): readonly string[] {
   const lines = response.split("\n").map((line) => line.trim());
-  const values =
-    begin === "" && end === ""
-      ? lines.every((line) => !/\s/.test(line))
-        ? lines
-        : []
-      : response
-          .split(begin === "" ? "\n" : begin)
-          .slice(begin === "" ? 0 : 1)
-          .map((text) => text.split(end === "" ? "\n" : end, 1)[0]!.trim());
-  return new Set(values.filter((value) => value !== "")).size > 1;
+  return lines.some((line) => /\s/.test(line)) ? [] : lines;
+}
+
+/** What stands after each beginning, or in each line where there is none, up to the end. */
+function formed(response: string, begin: string, end: string): readonly string[] {
+  const pieces = begin === "" ? response.split("\n") : response.split(begin).slice(1);
+  return pieces.map((text) => text.split(end === "" ? "\n" : end, 1)[0]!);
 }
 
 /** What recorded responses say of a hole, as the end of a sentence, and whether hardly one uses it. */

@@ -12,7 +12,12 @@ import { probeReward } from "../../analysis/rewardChecks/probe.ts";
 import { recordedAnswers, writtenAnswers } from "../../analysis/rewardChecks/recordedProbes.ts";
 import { placedHoles, withReturnLines } from "../../analysis/rewardChecks/returnLines.ts";
 import { checkFormat } from "../../analysis/rewardChecks/format/checkFormat.ts";
-import { areOwn, tasksToTry, type TasksToTry } from "../../analysis/rewardChecks/standInTasks.ts";
+import {
+  areOwn,
+  tasksToTry,
+  type RecordedRollouts,
+  type TasksToTry,
+} from "../../analysis/rewardChecks/standInTasks.ts";
 import { recordedNear } from "../../store/recordedNear.ts";
 import { sayTasks, sayUnread } from "./tasksTried.ts";
 import { saveTests } from "../../analysis/rewardChecks/saveTests.ts";
@@ -85,15 +90,15 @@ export async function checked(config: RunConfig, options: CheckOptions): Promise
 async function check(config: RunConfig, scorer: AnswerScorer, options: CheckOptions): Promise<void> {
   const json = options.json === true;
   const rollouts = options.probe === true ? await probedRollouts(config, options) : [];
-  const tried = await tasksToTry(config, scorer, () =>
-    rollouts.length > 0 ? { rows: rollouts, from: options.rollouts ?? "" } : recordedNear(config),
-  );
+  const recordedHere = (): RecordedRollouts | undefined =>
+    rollouts.length > 0 ? { rows: rollouts, from: options.rollouts ?? "" } : recordedNear(config);
+  const tried = await tasksToTry(config, scorer, recordedHere);
   const { tasks } = tried;
   const checks = { config, scorer, tried, tasks, json, said: new Set<string>() };
   sayTasks(checks);
   if (options.gold === true) await gold(checks);
   if (tasks.length === 0 && tried.unread.length > 0) return;
-  if (options.probe === true) await probe(checks, rollouts);
+  if (options.probe === true) await probe(checks, rollouts, recordedHere);
   if (options.attack === true) await attack(checks, options);
 }
 
@@ -173,12 +178,18 @@ function rewardPlace({ config, scorer }: Checks): string {
   return place === undefined ? pathText(config.file) : placeText(place);
 }
 
-/** @param rollouts whose answers are changed and scored as well */
-async function probe(checks: Checks, rollouts: readonly RolloutRow[]): Promise<void> {
+/**
+ * @param rollouts whose answers are changed and scored as well
+ * @param recordedHere those, else what lies near the config: what a hole costs
+ */
+async function probe(
+  checks: Checks,
+  rollouts: readonly RolloutRow[],
+  recordedHere: () => RecordedRollouts | undefined,
+): Promise<void> {
   const { config, scorer, tasks: all, json } = checks;
   const recorded = await recordedAnswers(rollouts, scorer);
-  const written = () =>
-    writtenAnswers(rollouts.length > 0 ? rollouts : (recordedNear(config)?.rows ?? []), scorer);
+  const written = () => writtenAnswers(recordedHere()?.rows ?? [], scorer);
   const report = await probeReward(config, scorer, { all, recorded, written });
   const { findings: found, ...summary } = report;
   const findings = await withReturnLines(config, scorer, found, { all, recorded });

@@ -85,12 +85,13 @@ class Data:
             except Exception as error:
                 if isinstance(error, Lost) or os.path.exists(str(path)) or named.get("data_files") or "data_files" in str(error):
                     raise
+                found = None
                 if cls.sampled(path) is None:
                     raise Lost("`%s` is not on this disk" % path) from error
-                return cls.split(package, samples.sample(path), split)
             # A part of a data set is not the same part of three rows.
-            known = samples.sample(path) if cls.sample == str(path) else None
-            return cls.first(found) if known is None or split is None else cls.split(package, known, split)
+            if found is None or (cls.sample == str(path) and split is not None):
+                return cls.split(package, samples.sample(path), split)
+            return cls.first(found)
 
         package.load_dataset = load_dataset
 

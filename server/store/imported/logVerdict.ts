@@ -60,7 +60,7 @@ export function verdictOfLog(path: string, most = mostBytes): LogVerdict | undef
     if (verdict === null) return undefined;
     const { state, label, headline, since } = verdict;
     return {
-      name: basename(path === found.folder || tracked !== undefined ? path : found.folder),
+      name: basename(tracked === undefined ? found.folder : path),
       trainer: trainerNames[found.trainer],
       steps: parts.length,
       state,

@@ -40,14 +40,25 @@ export const noMetrics: TrainerMetrics = { steps: [], heldOut: false };
 export const readMetrics = (trainer: DumpTrainer, file: string): TrainerMetrics =>
   trainer === "verl" ? verlMetrics(file) : trlMetrics(file);
 
-/** `{"step": 3, "data": {"critic/score/mean": 0.4, …}}`, an object a line; the last may be half a line. */
+interface VerlEntry {
+  readonly step: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** A line of verl's file logger: `{"step": 3, "data": {"critic/score/mean": 0.4, …}}`; the last may be half a line. */
+export function verlEntry(line: string): VerlEntry | undefined {
+  const entry = objectOf(line);
+  const [step, data] = [entry?.["step"], entry?.["data"]];
+  return typeof step === "number" && Number.isInteger(step) && isObject(data) ? { step, data } : undefined;
+}
+
 function verlMetrics(file: string): TrainerMetrics {
   const steps = new Map<number, Record<string, WireNumber>>();
   let heldOut = false;
   for (const line of textLines(file)) {
-    const entry = objectOf(line);
-    const [step, data] = [entry?.["step"], entry?.["data"]];
-    if (typeof step !== "number" || !Number.isInteger(step) || !isObject(data)) continue;
+    const entry = verlEntry(line);
+    if (entry === undefined) continue;
+    const { step, data } = entry;
     heldOut ||= Object.keys(data).some(isHeldOut);
     steps.set(step, { ...steps.get(step), ...named("verl", data) });
   }

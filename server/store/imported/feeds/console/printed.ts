@@ -1,7 +1,6 @@
 /** What a line of a log says of a step: verl's console line or its file logger's, or the dicts that transformers prints. */
 
-import { isObject, type JsonObject } from "../../../../../shared/lib/json.ts";
-import { parseJson } from "../../../../../shared/rollouts/rollouts.ts";
+import { verlEntry } from "../../trainerMetrics.ts";
 
 /** Numbers by the names that the trainer gave them; NaN and infinities among them. */
 export type Numbers = Readonly<Record<string, number>>;
@@ -48,28 +47,17 @@ export function verlLine(line: string): Extract<Printed, { kind: "step" }> | und
   return isMetrics ? { kind: "step", step: Number(found[1]), data } : undefined;
 }
 
-/** A line of verl's file logger: `{"step": 3, "data": {"critic/score/mean": 0.4, …}}`. */
+/** A step that verl's file logger recorded. */
 export function verlRecord(line: string): Extract<Printed, { kind: "step" }> | undefined {
-  if (!line.startsWith('{"step"')) return undefined;
-  const entry = objectOf(line);
-  const [step, data] = [entry?.["step"], entry?.["data"]];
-  if (!Number.isInteger(step) || !isObject(data)) return undefined;
-  const numbers = Object.entries(data).flatMap(([name, value]) => {
+  const entry = line.startsWith('{"step"') ? verlEntry(line) : undefined;
+  if (entry === undefined) return undefined;
+  const numbers = Object.entries(entry.data).flatMap(([name, value]) => {
     const found = typeof value === "number" ? value : numberOf(String(value));
     return found === undefined ? [] : [[name, found] as const];
   });
   return numbers.some(([name]) => name.includes("/"))
-    ? { kind: "step", step: Number(step), data: Object.fromEntries(numbers) }
+    ? { kind: "step", step: entry.step, data: Object.fromEntries(numbers) }
     : undefined;
-}
-
-function objectOf(line: string): JsonObject | undefined {
-  try {
-    const value = parseJson(line);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined; // a line that was being written
-  }
 }
 
 const opening = /\{(?=\s{0,20}['"])/g;
