@@ -29,7 +29,7 @@ export async function buildNodeTests(files) {
  * may be skipped, and no hook hears of that.
  */
 const alone =
-  /\{ skip\b|\bskip: |(?<![/.])\bprocess\.(?!(cwd|platform)\b|env\["\w+"\](?! =))|performance\.|mock\.|(support\/(cli|hubCache|objectHost|pythonPackages|rewardHost|mathsThread|sandboxProcess|shippedRewards|steps)|largePool)\.ts/;
+  /\{ skip\b|\bskip: |(?<![/.])\bprocess\.(?!(cwd|platform)\b|env\["\w+"\](?! =))|performance\.|mock\.|(support\/(hubCache|objectHost|pythonPackages|rewardHost|mathsThread|sandboxProcess|shippedRewards|steps)|largePool)\.ts/;
 
 /** The folder below the tier's: `test/unit/methods`. */
 const roomOf = (file) => file.split(sep).slice(0, 3).join(sep);

@@ -37,7 +37,7 @@ export const tiers = [
   { name: "workbench", file: 600, waits: true, needs: "workbench" },
   { name: "webview", file: 600, waits: true, needs: "browser" },
   { name: "lsp", file: 600, likes: ["neovim", "preCommit"] },
-  { name: "unit", file: 600, together: 10 },
+  { name: "unit", file: 600, together: 20 },
 ];
 
 /** Suites of the workbench that take minutes, and run in the tier `long`: each offered command is pressed where it is offered. */

@@ -21,7 +21,10 @@ async function output(child: ChildProcess): Promise<{ code: number | null; out: 
   await once(child, "close");
   return { code: child.exitCode, ...collected };
 }
-const gradus = (...words: string[]) => output(box.spawn(words));
+async function gradus(...words: string[]): Promise<{ code: number | null; out: string; err: string }> {
+  const { code, stdout, stderr } = await box.finish(...words);
+  return { code, out: stdout, err: stderr };
+}
 
 test("follow --json reports every step once and in order, across a killed daemon, and ends with the summary", async () => {
   const connection = await box.connect();

@@ -21,6 +21,7 @@ import { runtimePaths } from "../../shared/daemon/runtime.ts";
 import { runsShow, runsStart, type RunDetail } from "../../shared/protocol/protocol.ts";
 import { readWorker } from "../../shared/run/lease.ts";
 import { programs } from "../support/cli.ts";
+import { runHosted, type Ended } from "../support/commandHost.ts";
 import { until } from "../support/until.ts";
 
 export { until };
@@ -127,10 +128,20 @@ export class Sandbox {
     return readFileSync(join(this.store, "daemon.log"), "utf8");
   }
 
-  spawn(commandArguments: readonly string[]): ChildProcess {
-    const child = spawn(process.execPath, [this.cli, ...commandArguments], {
+  private get environment(): NodeJS.ProcessEnv {
+    return { ...process.env, GRADUS_WORKER_ENTRY: this.worker };
+  }
+
+  /** Runs `gradus …` in the project to its end. */
+  finish(...words: readonly string[]): Promise<Ended> {
+    return runHosted(this.cli, words, join(this.base, "project"), this.environment);
+  }
+
+  /** A command in a process of its own, which may be listened to and ended. */
+  spawn(words: readonly string[]): ChildProcess {
+    const child = spawn(process.execPath, [this.cli, ...words], {
       cwd: join(this.base, "project"),
-      env: { ...process.env, GRADUS_WORKER_ENTRY: this.worker },
+      env: this.environment,
     });
     this.children.add(child);
     child.once("close", () => this.children.delete(child));

@@ -3,24 +3,21 @@
  * command answers in the shape that programs rely on, and runs that were stopped or killed come to the same numbers.
  */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { effective } from "../../bench/kills/compare.ts";
 import { work } from "../../server/run/loop/worker.ts";
-import { builtCli } from "../support/cli.ts";
+import { gradus as hosted } from "../support/cli.ts";
 import { earlierConfigs } from "../support/earlierConfigs.ts";
 import { assertFrozen, valueLines } from "../support/frozen.ts";
 import { essence } from "../support/runFolder.ts";
 
-let cli: string;
 let base: string;
 let project: string;
 const runtimeBefore = process.env["XDG_RUNTIME_DIR"];
-before(async () => {
-  cli = await builtCli();
+before(() => {
   base = mkdtempSync(join(tmpdir(), "gradus-earlier-"));
   project = join(base, "project");
   cpSync(resolve("test/fixtures/earlierStore"), project, { recursive: true });
@@ -29,8 +26,8 @@ before(async () => {
   mkdirSync(join(base, "run"), { mode: 0o700 });
   process.env["XDG_RUNTIME_DIR"] = join(base, "run");
 });
-after(() => {
-  gradus(["daemon", "stop"]);
+after(async () => {
+  await gradus(["daemon", "stop"]);
   if (runtimeBefore === undefined) delete process.env["XDG_RUNTIME_DIR"];
   else process.env["XDG_RUNTIME_DIR"] = runtimeBefore;
   rmSync(base, { recursive: true, force: true });
@@ -46,13 +43,12 @@ function runsOf(name: string): readonly [string, string] {
   return [join(runs, whole), join(runs, broken)];
 }
 
-const gradus = (words: readonly string[]) =>
-  spawnSync(process.execPath, [cli, ...words], { cwd: project, encoding: "utf8", maxBuffer: 1 << 26 });
+const gradus = (words: readonly string[]): ReturnType<typeof hosted> => hosted(words, project);
 
 /** What a command prints with --json, a value a line or one in all. */
-function answers(words: readonly string[], json = true): unknown[] {
-  const { status, stdout, stderr } = gradus(json ? [...words, "--json"] : words);
-  assert.equal(status, 0, `gradus ${words.join(" ")}: ${stderr}`);
+async function answers(words: readonly string[], json = true): Promise<unknown[]> {
+  const { code, stdout, stderr } = await gradus(json ? [...words, "--json"] : words);
+  assert.equal(code, 0, `gradus ${words.join(" ")}: ${stderr}`);
   try {
     return [JSON.parse(stdout)];
   } catch {
@@ -63,8 +59,8 @@ function answers(words: readonly string[], json = true): unknown[] {
   }
 }
 
-test("its runs are listed with what became of them", () => {
-  const [list] = answers(["runs", "list"]) as { runs: { name: string; status: string }[] }[];
+test("its runs are listed with what became of them", async () => {
+  const [list] = (await answers(["runs", "list"])) as { runs: { name: string; status: string }[] }[];
   assert.deepEqual(
     list!.runs.map((run) => `${run.name} ${run.status}`).sort(),
     earlierConfigs
@@ -76,12 +72,12 @@ test("its runs are listed with what became of them", () => {
   );
 });
 
-test("every command answers in the shape that programs rely on", () => {
+test("every command answers in the shape that programs rely on", async () => {
   const run = basename(runsOf("lora")[0]);
   const rollouts = join(project, "rollouts.jsonl");
   const history = join(project, "history.jsonl");
-  gradus(["runs", "export", run, "--out", rollouts]);
-  gradus(["runs", "export", run, "--to", "history", "--out", history]);
+  await gradus(["runs", "export", run, "--out", rollouts]);
+  await gradus(["runs", "export", run, "--to", "history", "--out", history]);
   writeFileSync(join(project, "wrong.gradus.yaml"), "nmae: x\nrollout: { group: 1 }\n");
   const config = "lora.gradus.yaml";
   const asked: Readonly<Record<string, readonly string[]>> = {
@@ -101,20 +97,20 @@ test("every command answers in the shape that programs rely on", () => {
     "daemon status": ["daemon", "status"],
   };
   for (const [name, words] of Object.entries(asked)) {
-    const values = answers(words);
+    const values = await answers(words);
     assertFrozen(
       `json/${name.replace(" ", "-")}`,
       values.flatMap((value) => valueLines(value, "")),
     );
   }
   for (const form of ["jsonl", "history", "json"]) {
-    const values = answers(["runs", "export", run, "--to", form], false);
+    const values = await answers(["runs", "export", run, "--to", form], false);
     assertFrozen(
       `json/export-${form}`,
       values.flatMap((value) => valueLines(value, "")),
     );
   }
-  const [methods] = answers(["methods"]) as { params: unknown }[][];
+  const [methods] = (await answers(["methods"])) as { params: unknown }[][];
   // Parameters are another frozen list.
   assertFrozen(
     "json/methods",
@@ -123,8 +119,8 @@ test("every command answers in the shape that programs rely on", () => {
       "",
     ),
   );
-  const wrong = gradus(["validate", "wrong.gradus.yaml", "--json"]);
-  assert.equal(wrong.status, 1);
+  const wrong = await gradus(["validate", "wrong.gradus.yaml", "--json"]);
+  assert.equal(wrong.code, 1);
   assertFrozen("json/validate-errors", valueLines(JSON.parse(wrong.stdout), ""));
 });
 

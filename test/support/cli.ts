@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { runHosted, type Ended } from "./commandHost.ts";
 
 export interface Programs {
   readonly cli: string;
@@ -31,14 +32,16 @@ async function namedOrBuilt(): Promise<Programs> {
   return { cli: GRADUS_TEST_CLI, worker: GRADUS_TEST_WORKER };
 }
 
-export interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+/** Runs `gradus …` to its end; commands that nothing is typed into share processes. @param input what is typed */
+export const gradus = async (words: readonly string[], cwd = process.cwd(), input?: string): Promise<Ended> =>
+  input === undefined ? runHosted(await builtCli(), words, cwd) : inOwnProcess(words, cwd, input);
 
-/** Runs `gradus …` to its end. @param input what is typed */
-export async function gradus(words: readonly string[], cwd = process.cwd(), input?: string): Promise<Ended> {
+/** Runs `gradus …` as a person does: in a process that is started for it. */
+export async function inOwnProcess(
+  words: readonly string[],
+  cwd = process.cwd(),
+  input = "",
+): Promise<Ended> {
   const cli = await builtCli();
   return await new Promise((done, failed) => {
     const child = spawn(process.execPath, [cli, ...words], {
@@ -46,7 +49,7 @@ export async function gradus(words: readonly string[], cwd = process.cwd(), inpu
       stdio: "pipe",
     });
     child.stdin.on("error", () => undefined); // It may end before it has read all.
-    child.stdin.end(input ?? "");
+    child.stdin.end(input);
     let [stdout, stderr] = ["", ""];
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));

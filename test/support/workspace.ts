@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { z } from "zod";
 import { isAlive } from "../../shared/daemon/process.ts";
 import { readWorker } from "../../shared/run/lease.ts";
+import { runHosted, type Ended } from "./commandHost.ts";
 import { settled } from "./until.ts";
 
 const cli = resolve("dist/cli.mjs");
@@ -20,19 +21,44 @@ const lineSchema = z.looseObject({
 });
 export type Line = z.output<typeof lineSchema>;
 
-export class Talk {
+/** What a command has written: JSON, a value a line. */
+export class Said {
   readonly lines: Line[] = [];
   /** The whole of stdout: a command that writes one JSON value writes it so. */
   text = "";
   stderr = "";
+
+  protected take(line: string): void {
+    this.text += `${line}\n`;
+    this.lines.push(lineSchema.parse(JSON.parse(line)));
+  }
+  of(type: string): Line[] {
+    return this.lines.filter((line) => line.type === type);
+  }
+}
+
+/** What a command has written, and its exit code. */
+export class Finished extends Said {
+  readonly code: number | null;
+
+  constructor({ code, stdout, stderr }: Ended) {
+    super();
+    this.code = code;
+    this.stderr = stderr;
+    for (const line of stdout.trimEnd().split("\n")) if (stdout !== "") this.take(line);
+  }
+}
+
+/** A command that runs. */
+export class Talk extends Said {
   private readonly done: Promise<number | null>;
   private readonly said = new EventEmitter();
 
   constructor(readonly child: ChildProcess) {
+    super();
     this.done = once(child, "close").then(([code]) => z.number().nullable().parse(code));
     createInterface({ input: child.stdout! }).on("line", (text) => {
-      this.text += `${text}\n`;
-      this.lines.push(lineSchema.parse(JSON.parse(text)));
+      this.take(text);
       this.said.emit("more");
     });
     child.stderr!.on("data", (data: Buffer) => {
@@ -66,10 +92,6 @@ export class Talk {
     const last = JSON.stringify(this.lines.at(-1) ?? this.child.spawnargs);
     return settled(Promise.race([more, over]), `what comes after ${last}`);
   }
-
-  of(type: string): Line[] {
-    return this.lines.filter((line) => line.type === type);
-  }
 }
 
 export class Workspace {
@@ -90,11 +112,15 @@ export class Workspace {
     mkdirSync(this.store);
   }
 
+  private get environment(): NodeJS.ProcessEnv {
+    return { ...process.env, XDG_RUNTIME_DIR: this.runtime };
+  }
+
+  /** A command in a process of its own, which may be listened to and ended. */
   start(...words: string[]): Talk {
-    const env = { ...process.env, XDG_RUNTIME_DIR: this.runtime };
     const child = spawn(process.execPath, [cli, ...words], {
       cwd: this.folder,
-      env,
+      env: this.environment,
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.children.add(child);
@@ -102,9 +128,8 @@ export class Workspace {
     return new Talk(child);
   }
 
-  async finish(...words: string[]): Promise<Talk & { code: number | null }> {
-    const talk = this.start(...words);
-    return Object.assign(talk, { code: await talk.ended });
+  async finish(...words: string[]): Promise<Finished> {
+    return new Finished(await runHosted(cli, words, this.folder, this.environment));
   }
 
   runFolder(run: string): string {
@@ -118,7 +143,7 @@ export class Workspace {
 
   /** Ends the daemon; runs go on. */
   async end(): Promise<void> {
-    await this.start("daemon", "stop", "--force", "--json").ended;
+    await this.finish("daemon", "stop", "--force", "--json");
   }
 
   /** Ends what was started here and removes the files, also where a test has failed in the middle. */

@@ -121,25 +121,36 @@ export const played: RolloutPlace = { ...helped, index: 4 };
 
 export const chosen: RolloutPlace = { step: 384, group: "countdown 4 6 7 → 21", index: 3 };
 
-const explained = (rows: readonly RolloutRow[], place: RolloutPlace) => {
+const loaded = (() => {
   const file = join(mkdtempSync(join(tmpdir(), "gradus-webview-")), "test.gradus.yaml");
   writeFileSync(file, config);
-  const { config: loaded } = loadConfig(file);
-  if (loaded === undefined) throw new Error("the config of the fake rollouts has errors");
-  return why(
+  const { config: found } = loadConfig(file);
+  if (found === undefined) throw new Error("the config of the fake rollouts has errors");
+  return found;
+})();
+
+const explained = (rows: readonly RolloutRow[], place: RolloutPlace) =>
+  why(
     loaded,
     rows.map((row, line) => ({ row, place: { file: "rollouts.jsonl", line } })),
     place,
   );
-};
+
+/** One explanation a group: it has what its siblings got. */
+function withAdvantages(rows: readonly RolloutRow[]) {
+  return [...new Set(rows.map(({ group }) => group))].flatMap((group) => {
+    const own = rows.filter((row) => row.group === group);
+    const { siblings } = explained(rows, own[0]!);
+    return own.map((row) => {
+      const { reward, advantage } = siblings.find(({ index }) => index === row.index)!;
+      return { ...row, reward, advantage };
+    });
+  });
+}
 
 /** The rollouts as the feed lists them: with the advantages that the run has recorded. */
 export function rolloutsMessage(step: number): ToPanel {
-  const rows = rolloutsOf(step);
-  const recorded = rows.map((row) => {
-    const { reward, advantage } = explained(rows, row);
-    return { ...row, reward, advantage };
-  });
+  const recorded = withAdvantages(rolloutsOf(step));
   const groups = [...new Set(recorded.map(({ group }) => group))].map((group): GroupRow => {
     const own = recorded.filter((row) => row.group === group);
     const right = own.filter(({ rewards }) => rewards?.["correct"] === 1).length;

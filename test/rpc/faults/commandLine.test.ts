@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writ
 import { join } from "node:path";
 import { test } from "node:test";
 import { ofKind, readLog } from "../../support/runFolder.ts";
-import { Workspace, type Line, type Talk } from "../../support/workspace.ts";
+import { Workspace, type Finished, type Line, type Said, type Talk } from "../../support/workspace.ts";
 import { until } from "../daemon.ts";
 
 /** A run of a few steps, and one that only a fault ends. */
@@ -21,12 +21,12 @@ async function inWorkspace(act: (workspace: Workspace) => Promise<void>, folder?
   }
 }
 
-const idOf = (talk: Talk): string => talk.of("started")[0]!.run!;
+const idOf = (talk: Said): string => talk.of("started")[0]!.run!;
 const reaches = (step: number) => (talk: Talk) => talk.of("step").some((line) => line.step! >= step);
 const text = (line: Line | undefined): string => String(line?.["message"]);
 
 /** The run failed, and its summary is the last line. */
-function failure({ code, lines, stderr }: Talk & { code: number | null }): string {
+function failure({ code, lines, stderr }: Finished): string {
   assert.equal(code, 1, stderr);
   assert.equal(lines.at(-1)!.type, "summary");
   assert.equal(lines.at(-1)!.status, "failed");

@@ -1,6 +1,5 @@
 /** Files that are damaged: the tables repair themselves, the log says what is missing. */
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
@@ -32,12 +31,8 @@ const asides = (): string[] =>
   readdirSync(box.store).filter((name) => /^store\.sqlite\.damaged-\d{8}-\d{6}(-\d+)?$/.test(name));
 
 async function gradus(...words: string[]): Promise<{ out: string; err: string }> {
-  const child = box.spawn(words);
-  const said = { out: "", err: "" };
-  child.stdout?.on("data", (data: Buffer) => (said.out += data.toString()));
-  child.stderr?.on("data", (data: Buffer) => (said.err += data.toString()));
-  await once(child, "close");
-  return said;
+  const { stdout, stderr } = await box.finish(...words);
+  return { out: stdout, err: stderr };
 }
 
 for (const [where, damage] of [

@@ -1,41 +1,16 @@
 /** `gradus explain` and `gradus reward` as a person calls them. */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { before, test } from "node:test";
-import { build } from "esbuild";
+import { test } from "node:test";
 import { z } from "zod";
+import { gradus } from "../../support/cli.ts";
 import { temporary } from "../../unit/support.ts";
 
-const built = temporary();
-
-before(() =>
-  build({
-    entryPoints: { cli: "server/cli.ts", rewardHost: "server/methods/reward/own/host.ts" },
-    outdir: built,
-    outExtension: { ".js": ".mjs" },
-    bundle: true,
-    splitting: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    external: ["better-sqlite3", "libsql", "@tensorflow/*", "esbuild"],
-    define: { GRADUS_VERSION: '"test"' },
-    banner: {
-      js: 'import { createRequire as __c } from "node:module"; const require = __c(import.meta.url);',
-    },
-    logLevel: "error",
-  }),
-);
-
 /** What `gradus …` writes to stdout and stderr, and its exit code. */
-function run(...words: string[]): { out: string; err: string; code: number | null } {
-  const { stdout, stderr, status } = spawnSync(process.execPath, [join(built, "cli.mjs"), ...words], {
-    encoding: "utf8",
-    env: { ...process.env, GRADUS_NATIVE_ROOT: process.cwd() },
-  });
-  return { out: stdout, err: stderr, code: status };
+async function run(...words: string[]): Promise<{ out: string; err: string; code: number | null }> {
+  const { stdout, stderr, code } = await gradus(words);
+  return { out: stdout, err: stderr, code };
 }
 
 const lines = (text: string): unknown[] =>
@@ -59,8 +34,8 @@ const pair = [
   { step: 2, group: "g", index: 1, reward: 0, logp_old: [-1], logp_new: [-1] },
 ];
 
-test("explain needs neither tasks nor rewards in the config, and --set reaches it", () => {
-  const { out, code } = run("explain", ...files("advantage: { scale: none }\n", pair), "--json");
+test("explain needs neither tasks nor rewards in the config, and --set reaches it", async () => {
+  const { out, code } = await run("explain", ...files("advantage: { scale: none }\n", pair), "--json");
   assert.equal(code, 0);
   assert.deepEqual(lines(out).slice(0, 2), [
     {
@@ -93,7 +68,7 @@ test("explain needs neither tasks nor rewards in the config, and --set reaches i
     })
     .parse(lines(out)[2]);
   assert.equal(summary.loss, 0);
-  const none = run(
+  const none = await run(
     "explain",
     ...files("{}\n", pair),
     "--json",
@@ -110,11 +85,11 @@ test("explain needs neither tasks nor rewards in the config, and --set reaches i
   );
 });
 
-test("explain speaks to people without --json, and reports a broken config", () => {
-  const { out } = run("explain", ...files("advantage: { scale: none }\n", pair));
+test("explain speaks to people without --json, and reports a broken config", async () => {
+  const { out } = await run("explain", ...files("advantage: { scale: none }\n", pair));
   assert.match(out, /^step 2\n {2}g #0 {2}reward 1 {2}advantage 0\.5 {2}tokens 1\/1/);
   assert.match(out, /\n {2}loss 0\n/);
-  const broken = run("explain", ...files("advantages: { scale: none }\n", pair));
+  const broken = await run("explain", ...files("advantages: { scale: none }\n", pair));
   assert.equal(broken.code, 1);
   assert.match(broken.err, /a\.gradus\.yaml:1:1: error: .*advantage/s);
   assert.equal(broken.out, "");
@@ -165,7 +140,7 @@ const recorded = [
   },
 ];
 
-test("reward reports which criteria were gained and lost, and explain what they were", () => {
+test("reward reports which criteria were gained and lost, and explain what they were", async () => {
   const rubric = `
 tasks: [{ env: countdown }]
 reward: { terms: { style: { use: rubric } } }
@@ -193,7 +168,7 @@ reward: { terms: { style: { use: rubric } } }
     { ...recorded[1]!, task, rewards: { style: 1 }, reward: 1, details: judged(1, 1) },
   ];
   const words = files(rubric, rows);
-  const { out, err, code } = run("reward", ...words, "--json");
+  const { out, err, code } = await run("reward", ...words, "--json");
   assert.equal(code, 0, err);
   const [first, , summary] = lines(out);
   assert.deepEqual(z.looseObject({ details: z.unknown() }).parse(first).details, judged(1, 1));
@@ -202,12 +177,15 @@ reward: { terms: { style: { use: rubric } } }
     sum: { met: 1, before: 1, gained: 0, lost: 0 },
     product: { met: 0.5, before: 0.5, gained: 1, lost: 1 },
   });
-  assert.match(run("reward", ...words).out, /product: met 50 %, was 50 %; 1 gained, 1 lost/);
-  assert.match(run("explain", ...words, "--why", "a#1").out, /✓ \+3 {2}product {2}1 of 2 of the group/);
+  assert.match((await run("reward", ...words)).out, /product: met 50 %, was 50 %; 1 gained, 1 lost/);
+  assert.match(
+    (await run("explain", ...words, "--why", "a#1")).out,
+    /✓ \+3 {2}product {2}1 of 2 of the group/,
+  );
 });
 
-test("reward scores recorded rollouts again: values, changes, groups gained and lost", () => {
-  const { out, code } = run(
+test("reward scores recorded rollouts again: values, changes, groups gained and lost", async () => {
+  const { out, code } = await run(
     "reward",
     ...files(config, recorded, "console.log('noise'); export const score = ({ length }) => -length;"),
     "--json",
@@ -266,8 +244,8 @@ test("reward scores recorded rollouts again: values, changes, groups gained and 
   });
 });
 
-test("reward keeps an error apart from 0, and refuses rollouts without a response", () => {
-  const { out } = run(
+test("reward keeps an error apart from 0, and refuses rollouts without a response", async () => {
+  const { out } = await run(
     "reward",
     ...files(config, recorded.slice(0, 2), "export const score = () => { throw new Error('no'); };"),
     "--json",
@@ -287,7 +265,7 @@ test("reward keeps an error apart from 0, and refuses rollouts without a respons
   assert.deepEqual(rewards, { correct: 1 });
   assert.match(errors["brevity"] ?? "", /brevity\.ts:score: threw Error: no/);
   assert.equal(total, null);
-  const refused = run("reward", ...files(config, pair, "export const score = () => 0;"));
+  const refused = await run("reward", ...files(config, pair, "export const score = () => 0;"));
   assert.equal(refused.code, 1);
   assert.match(refused.err, /r\.jsonl:1:1: error: the rollout has no "response"/);
 });

@@ -1,7 +1,5 @@
 /** A run whose reward throws, made by a real worker, as every client of a real daemon hears of it. */
 import assert from "node:assert/strict";
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -43,15 +41,9 @@ steps: 3
 seed: 1
 `;
 
-async function output(child: ChildProcess): Promise<string> {
-  let out = "";
-  child.stdout?.on("data", (chunk: Buffer) => (out += chunk.toString()));
-  await once(child, "close");
-  return out;
-}
-
 describe("a daemon with a run whose reward throws", () => {
   let box: Sandbox;
+  const output = async (...words: string[]): Promise<string> => (await box.finish(...words)).stdout;
   let connection: MessageConnection;
   let bad = "";
   let file = "";
@@ -114,18 +106,18 @@ describe("a daemon with a run whose reward throws", () => {
   });
 
   it("says so in the terminal", async () => {
-    assert.match(await output(box.spawn(["runs"])), /one +finished +3\/3 .*✖ nothing trained/);
-    assert.match(await output(box.spawn(["runs", "show", "one"])), /✖ Nothing was trained in the 3 steps/);
-    const followed = await output(box.spawn(["runs", "follow", "one"]));
+    assert.match(await output("runs"), /one +finished +3\/3 .*✖ nothing trained/);
+    assert.match(await output("runs", "show", "one"), /✖ Nothing was trained in the 3 steps/);
+    const followed = await output("runs", "follow", "one");
     assert.match(followed, /finished after 3 steps[\s\S]*✖ Nothing was trained in the 3 steps/);
-    const lines = (await output(box.spawn(["runs", "follow", "one", "--json"]))).trim().split("\n");
+    const lines = (await output("runs", "follow", "one", "--json")).trim().split("\n");
     const summary: { status: string; warnings: { reason: string }[] } = JSON.parse(lines.at(-1) ?? "");
     assert.deepEqual(
       { status: summary.status, reason: summary.warnings[0]?.reason },
       { status: "finished", reason: "nothing-trained" },
     );
     assert.match(
-      await output(box.spawn(["runs", "export", "one", "--to", "report"])),
+      await output("runs", "export", "one", "--to", "report"),
       /\*\*Verdict:\*\* Nothing was trained/,
     );
   });

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
-import { Workspace, type Line, type Talk } from "../../support/workspace.ts";
+import { Workspace, type Line, type Said } from "../../support/workspace.ts";
 
 const reward = `/** 1 for an answer that begins with a letter of the alphabet's first half. */
 export const score = ({ response }: { response: string }): number => (/^[a-m]/.test(response) ? 1 : 0);
@@ -48,9 +48,9 @@ const tableSchema = z.looseObject({
   missing: z.array(z.json()),
 });
 
-const trialsOf = (talk: Talk): readonly (readonly unknown[])[] =>
+const trialsOf = (talk: Said): readonly (readonly unknown[])[] =>
   talk.of("trial").map((line) => [line["trial"], line["seed"], line["state"]]);
-const runsOf = (talk: Talk): readonly (string | undefined)[] => talk.of("trial").map(({ run }) => run);
+const runsOf = (talk: Said): readonly (string | undefined)[] => talk.of("trial").map(({ run }) => run);
 
 async function inWorkspace(act: (workspace: Workspace, file: string) => Promise<void>): Promise<void> {
   const workspace = new Workspace();

@@ -5,6 +5,7 @@ import { forecast, type ForecastPoint } from "../../../shared/run/forecast.ts";
 import { runForecast } from "../../../server/analysis/forecast/runForecast.ts";
 import { normal } from "../../../server/lib/distributions.ts";
 import { randomStream } from "../../../server/lib/random.ts";
+import { count } from "../../support/thorough.ts";
 
 const random = randomStream(1, "curves");
 interface Curve {
@@ -43,7 +44,7 @@ describe("a forecast", () => {
   });
 
   it("has the end of a curve in its band as often as it says", () => {
-    const runs = 120;
+    const runs = count(40, 120);
     let inside = 0;
     for (let run = 0; run < runs; run++) {
       const own: Curve = {

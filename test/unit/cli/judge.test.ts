@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { chatServer, type ChatServer } from "../../support/chatServer.ts";
-import { gradus, type Ended } from "../../support/cli.ts";
+import type { Ended } from "../../support/commandHost.ts";
+import { gradus } from "../../support/cli.ts";
 
 let folder = "";
 let server: ChatServer;

@@ -23,7 +23,7 @@ import {
   tinyModel,
   weighBy,
 } from "./support.ts";
-import { some } from "../../support/thorough.ts";
+import { inLong, some } from "../../support/thorough.ts";
 
 const channels = ["logp", "entropy", "logsumexp"] as const;
 const coefficients = Object.fromEntries(
@@ -149,7 +149,7 @@ test("no value is left in the session or outside it by steps, samples and failur
   assert.equal(binding.getNumOfTensors(), before);
 });
 
-test("what crosses in a step does not depend on the model's size", async () => {
+inLong("what crosses in a step does not depend on the model's size", async () => {
   const crossed: number[] = [];
   for (const width of [16, 64]) {
     const { binding, bytes } = counted(loadBinding(0, 1));

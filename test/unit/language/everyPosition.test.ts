@@ -204,14 +204,10 @@ describe("completion at every position", () => {
     holds(context, "examples", askAll(examples, true), 2_000));
   it("offers what a preset has", (context) =>
     holds(context, "presets", askAll(presets, false), count(180, 3_000)));
-  for (const change of [
-    unclosed(-1),
-    unclosed(1),
-    garbage("", 0),
-    garbage("", 1),
-    garbage("    ", 0),
-    garbage("    ", 1),
-  ])
+  for (const change of some(
+    [unclosed(-1), unclosed(1), garbage("", 0), garbage("", 1), garbage("    ", 0), garbage("    ", 1)],
+    3,
+  ))
     it(`offers the same where ${change.name}`, (context) => {
       holds(
         context,

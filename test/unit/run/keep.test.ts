@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { checkpointSteps } from "../../../server/run/checkpoint/checkpoint.ts";
 import { decide } from "../../../server/run/loop/keeping.ts";
 import { essence, ofKind, testRun, type TestRun } from "../../support/runFolder.ts";
+import { inLong } from "../../support/thorough.ts";
 
 /** A warm-up that teaches something, then a rate that spoils it: what practice trains is worse at every evaluation. */
 const spoils = [
@@ -77,35 +78,38 @@ test("what an evaluation finds worse is undone: the run ends with the weights th
   }
 });
 
-test("a run that is killed goes on as if it had not been, before an evaluation undoes what it trained and after", async () => {
-  const settings = [
-    ...spoils,
-    keeps,
-    "checkpoint.every=1",
-    "checkpoint.keep=20",
-    "models.slow={ polyak: { of: policy, tau: 0.5 } }",
-  ];
-  const [whole, cut] = [testRun(settings), testRun(settings)];
-  try {
-    assert.equal(await whole.work(), 0, whole.ending());
-    assert.equal(await cut.work(), 0, cut.ending());
-    for (const [attempt, last] of [60, 61, 63].entries()) {
-      for (const step of checkpointSteps(cut.folder))
-        if (step > last) rmSync(join(cut.folder, "checkpoints", String(step)), { recursive: true });
-      assert.equal(await cut.work(attempt + 1), 0, cut.ending(attempt + 1));
-      assert.deepEqual(essence(cut.records(attempt + 1), last + 1), essence(whole.records(), last + 1));
-      for (const file of ["policy/model.safetensors", "snapshots/policy/slow.safetensors"])
-        assert.deepEqual(
-          readFileSync(join(cut.folder, "checkpoints", "65", file)),
-          readFileSync(join(whole.folder, "checkpoints", "65", file)),
-          `${file} from step ${last}`,
-        );
+inLong(
+  "a run that is killed goes on as if it had not been, before an evaluation undoes what it trained and after",
+  async () => {
+    const settings = [
+      ...spoils,
+      keeps,
+      "checkpoint.every=1",
+      "checkpoint.keep=20",
+      "models.slow={ polyak: { of: policy, tau: 0.5 } }",
+    ];
+    const [whole, cut] = [testRun(settings), testRun(settings)];
+    try {
+      assert.equal(await whole.work(), 0, whole.ending());
+      assert.equal(await cut.work(), 0, cut.ending());
+      for (const [attempt, last] of [60, 61, 63].entries()) {
+        for (const step of checkpointSteps(cut.folder))
+          if (step > last) rmSync(join(cut.folder, "checkpoints", String(step)), { recursive: true });
+        assert.equal(await cut.work(attempt + 1), 0, cut.ending(attempt + 1));
+        assert.deepEqual(essence(cut.records(attempt + 1), last + 1), essence(whole.records(), last + 1));
+        for (const file of ["policy/model.safetensors", "snapshots/policy/slow.safetensors"])
+          assert.deepEqual(
+            readFileSync(join(cut.folder, "checkpoints", "65", file)),
+            readFileSync(join(whole.folder, "checkpoints", "65", file)),
+            `${file} from step ${last}`,
+          );
+      }
+    } finally {
+      whole.remove();
+      cut.remove();
     }
-  } finally {
-    whole.remove();
-    cut.remove();
-  }
-});
+  },
+);
 
 test("updates that do no harm stay, and only what a checkpoint may go back to is kept on disk", async () => {
   const run = testRun([

@@ -4,6 +4,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { essence, ofKind, testRun, type TestRun } from "../../support/runFolder.ts";
+import { inLong } from "../../support/thorough.ts";
 
 const brief = "reward.terms={ brief: { use: length, shape: linear } }";
 const size = "width: 32, layers: 1, heads: 2, hidden: 48, context: 64";
@@ -21,30 +22,33 @@ async function finished(...set: readonly string[]): Promise<TestRun> {
   return run;
 }
 
-test("ArCHer's critic: its own weights, memory and slow copies, actions drawn again; a resumed run is the same", async () => {
-  const run = await finished(
-    brief,
-    critic("q1, q2, v1, v2"),
-    "models.slow={ polyak: { of: critic, tau: 0.1 } }",
-    "advantage={ baseline: { use: turn_critic, model: critic }, scale: none }",
-    "objective={ use: reinforce, aggregate: sequence_sum }",
-    "auxiliary=[{ use: learner, model: critic, objective: { use: turn_critic, target: slow, actions: drawn }, each: turn, capacity: 40, rows: 16, updates: 3 }]",
-    "checkpoint.keep=9",
-  );
-  try {
-    const steps = metricsOf(run);
-    assert.equal(steps[0]!["learner/critic/remembered"], 16);
-    assert.equal(steps.at(-1)!["learner/critic/remembered"], 40);
-    assert.ok(steps.every((values) => Number(values["learner/critic/loss"]) > 0));
-    assert.ok(Number(steps.at(-1)!["learner/critic/loss"]) < Number(steps[0]!["learner/critic/loss"]));
-    const whole = run.records();
-    rmSync(join(run.folder, "checkpoints", "19"), { recursive: true });
-    assert.equal(await run.work(1), 0, run.ending(1));
-    assert.deepEqual(essence(run.records(1), 15), essence(whole, 15));
-  } finally {
-    run.remove();
-  }
-});
+inLong(
+  "ArCHer's critic: its own weights, memory and slow copies, actions drawn again; a resumed run is the same",
+  async () => {
+    const run = await finished(
+      brief,
+      critic("q1, q2, v1, v2"),
+      "models.slow={ polyak: { of: critic, tau: 0.1 } }",
+      "advantage={ baseline: { use: turn_critic, model: critic }, scale: none }",
+      "objective={ use: reinforce, aggregate: sequence_sum }",
+      "auxiliary=[{ use: learner, model: critic, objective: { use: turn_critic, target: slow, actions: drawn }, each: turn, capacity: 40, rows: 16, updates: 3 }]",
+      "checkpoint.keep=9",
+    );
+    try {
+      const steps = metricsOf(run);
+      assert.equal(steps[0]!["learner/critic/remembered"], 16);
+      assert.equal(steps.at(-1)!["learner/critic/remembered"], 40);
+      assert.ok(steps.every((values) => Number(values["learner/critic/loss"]) > 0));
+      assert.ok(Number(steps.at(-1)!["learner/critic/loss"]) < Number(steps[0]!["learner/critic/loss"]));
+      const whole = run.records();
+      rmSync(join(run.folder, "checkpoints", "19"), { recursive: true });
+      assert.equal(await run.work(1), 0, run.ending(1));
+      assert.deepEqual(essence(run.records(1), 15), essence(whole, 15));
+    } finally {
+      run.remove();
+    }
+  },
+);
 
 test("PPO's critic with weights of its own: after the advantages, over the step's rollouts; a resumed run is the same", async () => {
   const critics =

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { chatServer } from "../../support/chatServer.ts";
 import { essence, ofKind, testRun, type TestRun } from "../../support/runFolder.ts";
+import { inLong, some } from "../../support/thorough.ts";
 
 const set = (generate: string, ...more: readonly string[]): string[] => [
   `tasks=[{ env: reverse_text, lengths: [3] }, { name: new, generate: { every: 2, parents: 4, tries: 2, ${generate} } }]`,
@@ -19,7 +20,7 @@ const everyStep = "checkpoint={ every: 1, keep: 40 }";
 const events = (run: TestRun, name: string, attempt = 0): string[] =>
   ofKind(run.records(attempt), "event").flatMap((event) => (event.name === name ? [event.message] : []));
 
-for (const arms of ["difficulty", "{ use: prompt, pool: 8 }"])
+for (const arms of some(["difficulty", "{ use: prompt, pool: 8 }"], 1))
   test(`new tasks reach training, with arms by ${arms}; a run resumed between goes on exactly`, async () => {
     const run = testRun(
       set("gates: [builds]", `curriculum.arms=${arms}`, "curriculum.sampler=uniform", everyStep),
@@ -59,31 +60,34 @@ for (const arms of ["difficulty", "{ use: prompt, pool: 8 }"])
     }
   });
 
-test("child tasks that no arm has are reported and counted; with arms that have them there are none", async () => {
-  // Arms by a field are those of the tasks that were there at first.
-  const runs = ["{ use: fields, fields: [text] }", "difficulty"].map((arms) =>
-    testRun(set("gates: [builds]", `curriculum.arms=${arms}`, "curriculum.sampler=uniform")),
-  );
-  try {
-    const counts = [];
-    for (const run of runs) {
-      assert.equal(await run.work(), 0, run.ending());
-      const last = ofKind(run.records(), "metrics").at(-1)!.values;
-      counts.push(Number(last["generated/new/armless"]));
-    }
-    const [apart, within] = runs as [TestRun, TestRun];
-    const made = ofKind(apart.records(), "task").length;
-    assert.ok(made > 0);
-    assert.deepEqual(counts, [made, 0]);
-    assert.match(
-      events(apart, "tasks-without-arm")[0]!,
-      /^new: (\d) of \1 new tasks belong to no arm, so they are never drawn: there is no new\//,
+inLong(
+  "child tasks that no arm has are reported and counted; with arms that have them there are none",
+  async () => {
+    // Arms by a field are those of the tasks that were there at first.
+    const runs = ["{ use: fields, fields: [text] }", "difficulty"].map((arms) =>
+      testRun(set("gates: [builds]", `curriculum.arms=${arms}`, "curriculum.sampler=uniform")),
     );
-    assert.deepEqual(events(within, "tasks-without-arm"), []);
-  } finally {
-    for (const run of runs) run.remove();
-  }
-});
+    try {
+      const counts = [];
+      for (const run of runs) {
+        assert.equal(await run.work(), 0, run.ending());
+        const last = ofKind(run.records(), "metrics").at(-1)!.values;
+        counts.push(Number(last["generated/new/armless"]));
+      }
+      const [apart, within] = runs as [TestRun, TestRun];
+      const made = ofKind(apart.records(), "task").length;
+      assert.ok(made > 0);
+      assert.deepEqual(counts, [made, 0]);
+      assert.match(
+        events(apart, "tasks-without-arm")[0]!,
+        /^new: (\d) of \1 new tasks belong to no arm, so they are never drawn: there is no new\//,
+      );
+      assert.deepEqual(events(within, "tasks-without-arm"), []);
+    } finally {
+      for (const run of runs) run.remove();
+    }
+  },
+);
 
 test("an author that does not answer, and one that writes what cannot be read, are reported and the run goes on", async () => {
   const endpoint = "author: { use: endpoint, url: 'http://127.0.0.1:9/v1', model: m }";
@@ -145,46 +149,49 @@ test("a request that fills its model's context is reported with who is asked, an
   }
 });
 
-test("critiques of the policy's own responses are made, drawn and scored; solutions are scored, the policy judges", async () => {
-  const generate = (rest: string): string => `generate: { every: 2, parents: 4, tries: 2, ${rest} }`;
-  const all = "selector: { use: success_band, low: 0, high: 1 }";
-  const judge = "{ use: judges, request: '{prompt}', yes: '.*', max_tokens: 2 }";
-  const run = testRun([
-    `tasks=[{ env: reverse_text, lengths: [3] }, { name: critic, ${generate(`${all}, transform: { use: critique, request: '{prompt}|{response}?' }, gates: []`)} }, { name: told, ${generate(`${all}, transform: { use: feedback, request: '{prompt}' }, gates: [gold_passes, ${judge}]`)} }, { name: copied, ${generate(`transform: { use: diversify, request: '{prompt}' }, author: { use: model, model: reference, max_tokens: 4 }`)} }]`,
-    "reward.terms={ same: { use: exact_match, tasks: [reverse_text, told, copied] }, verdict: { use: verdict, tasks: [critic], pattern: '(T|F)' } }",
-    "stages=[{ name: warm-up, kind: sft, tasks: [{ env: reverse_text, lengths: [3] }], reward: { terms: { verdict: null } }, steps: 20, batch: 16, update: { optimizer: { lr: 5.0e-3 } } }, { name: practice, steps: 6, curriculum: { arms: task } }]",
-    "evaluation={ every: 100, prompts: 1, pass_at: [1], samples: 1 }",
-    everyStep,
-  ]);
-  try {
-    assert.equal(await run.work(), 0, run.ending());
-    const records = run.records();
-    const made = ofKind(records, "task");
-    const critiques = made.filter(({ source }) => source === "critic");
-    assert.ok(critiques.length > 0, events(run, "tasks-made").join("\n"));
-    for (const { transform, prompt, answer } of critiques) {
-      assert.equal(transform, "critique");
-      assert.match(prompt, /\|.*\?$/s);
-      assert.ok(answer === "T" || answer === "F");
+inLong(
+  "critiques of the policy's own responses are made, drawn and scored; solutions are scored, the policy judges",
+  async () => {
+    const generate = (rest: string): string => `generate: { every: 2, parents: 4, tries: 2, ${rest} }`;
+    const all = "selector: { use: success_band, low: 0, high: 1 }";
+    const judge = "{ use: judges, request: '{prompt}', yes: '.*', max_tokens: 2 }";
+    const run = testRun([
+      `tasks=[{ env: reverse_text, lengths: [3] }, { name: critic, ${generate(`${all}, transform: { use: critique, request: '{prompt}|{response}?' }, gates: []`)} }, { name: told, ${generate(`${all}, transform: { use: feedback, request: '{prompt}' }, gates: [gold_passes, ${judge}]`)} }, { name: copied, ${generate(`transform: { use: diversify, request: '{prompt}' }, author: { use: model, model: reference, max_tokens: 4 }`)} }]`,
+      "reward.terms={ same: { use: exact_match, tasks: [reverse_text, told, copied] }, verdict: { use: verdict, tasks: [critic], pattern: '(T|F)' } }",
+      "stages=[{ name: warm-up, kind: sft, tasks: [{ env: reverse_text, lengths: [3] }], reward: { terms: { verdict: null } }, steps: 20, batch: 16, update: { optimizer: { lr: 5.0e-3 } } }, { name: practice, steps: 6, curriculum: { arms: task } }]",
+      "evaluation={ every: 100, prompts: 1, pass_at: [1], samples: 1 }",
+      everyStep,
+    ]);
+    try {
+      assert.equal(await run.work(), 0, run.ending());
+      const records = run.records();
+      const made = ofKind(records, "task");
+      const critiques = made.filter(({ source }) => source === "critic");
+      assert.ok(critiques.length > 0, events(run, "tasks-made").join("\n"));
+      for (const { transform, prompt, answer } of critiques) {
+        assert.equal(transform, "critique");
+        assert.match(prompt, /\|.*\?$/s);
+        assert.ok(answer === "T" || answer === "F");
+      }
+      const judged = ofKind(records, "rollout").filter(({ row }) => row.task?.arm === "critic");
+      assert.ok(judged.length > 0, "critiques are drawn");
+      assert.ok(judged.every(({ row }) => row.rewards?.["verdict"] === 0 || row.rewards?.["verdict"] === 1));
+      assert.ok(
+        made.some(({ source, author }) => source === "told" && author === "program"),
+        [...events(run, "tasks-made"), ...events(run, "tasks-not-made")].join("\n"),
+      );
+      const copied = ofKind(records, "event").filter(({ message }) => message.startsWith("copied:"));
+      assert.deepEqual(events(run, "tasks-not-made"), []);
+      assert.ok(copied.length > 0 && !events(run, "tasks-not-made").some((text) => text.includes("copied")));
+      rmSync(join(run.folder, "checkpoints", "25"), { recursive: true });
+      rmSync(join(run.folder, "checkpoints", "24"), { recursive: true });
+      assert.equal(await run.work(1), 0, run.ending(1));
+      assert.deepEqual(essence(run.records(1), 24), essence(records, 24));
+    } finally {
+      run.remove();
     }
-    const judged = ofKind(records, "rollout").filter(({ row }) => row.task?.arm === "critic");
-    assert.ok(judged.length > 0, "critiques are drawn");
-    assert.ok(judged.every(({ row }) => row.rewards?.["verdict"] === 0 || row.rewards?.["verdict"] === 1));
-    assert.ok(
-      made.some(({ source, author }) => source === "told" && author === "program"),
-      [...events(run, "tasks-made"), ...events(run, "tasks-not-made")].join("\n"),
-    );
-    const copied = ofKind(records, "event").filter(({ message }) => message.startsWith("copied:"));
-    assert.deepEqual(events(run, "tasks-not-made"), []);
-    assert.ok(copied.length > 0 && !events(run, "tasks-not-made").some((text) => text.includes("copied")));
-    rmSync(join(run.folder, "checkpoints", "25"), { recursive: true });
-    rmSync(join(run.folder, "checkpoints", "24"), { recursive: true });
-    assert.equal(await run.work(1), 0, run.ending(1));
-    assert.deepEqual(essence(run.records(1), 24), essence(records, 24));
-  } finally {
-    run.remove();
-  }
-});
+  },
+);
 
 test("duplicates, answers that are none, concepts that no task names: each is reported, and the run goes on", async () => {
   const server = await chatServer((_text, _times, model) => {
@@ -238,48 +245,51 @@ test("duplicates, answers that are none, concepts that no task names: each is re
   }
 });
 
-test("a second run begins from the base model with the tasks made of what the first never learned; it resumes between", async () => {
-  let written = 0;
-  const server = await chatServer((text) => {
-    if (text.startsWith("Of ")) return `\`${"abcdefghij"[written % 10]}${"klmnopqrst"[written++ % 10]}z>\``;
-    return "letters\norder";
-  });
-  const generate = [
-    "selector: { use: never_learned, below: 1, slope: 1 }",
-    "transform: { use: concepts, size: 2, request: 'Of {concepts}', take: '`(.+)`', similarity: { by: embedding, model: reference } }",
-    `author: { use: endpoint, url: '${server.url}', model: m }`,
-    "gates: [builds], parents: 1, first: 3, rounds: 1",
-  ].join(", ");
-  const run = testRun([
-    `tasks=[{ env: reverse_text, lengths: [3] }, { name: weakness, generate: { ${generate} } }]`,
-    "curriculum.arms={ use: prompt, pool: 4 }",
-    "stages=[{ name: warm-up, kind: sft, steps: 20, batch: 16, update: { optimizer: { lr: 5.0e-3 } } }, { name: initial, steps: 4, update: { optimizer: { lr: 0.01 } } }, { name: augmented, steps: 4, on_enter: { merge: [{ model: reference }], optimizer: reset }, curriculum: { admission: { use: success_band, low: 0, high: 1 } } }]",
-    "evaluation={ every: 100, prompts: 1, pass_at: [1], samples: 1 }",
-    everyStep,
-  ]);
-  try {
-    assert.equal(await run.work(), 0, run.ending());
-    const whole = run.records();
-    assert.deepEqual(events(run, "tasks-made"), ["weakness: 1 of 1 new tasks were accepted."]);
-    const [made] = ofKind(whole, "task");
-    assert.equal(made?.step, 23);
-    assert.equal(made.transform, "concepts");
-    const of = (step: number) => ofKind(whole, "rollout").filter(({ row }) => row.step === step);
-    const drawn = [24, 25, 26, 27]
-      .flatMap(of)
-      .filter(({ row }) => row.task?.env !== undefined && row.task.arm?.startsWith("weakness") === true);
-    assert.ok(drawn.length > 0, "the second stage draws what the first has made");
-    const asked = server.asked.length;
-    for (const step of [27, 26, 25, 24])
-      rmSync(join(run.folder, "checkpoints", String(step)), { recursive: true });
-    assert.equal(await run.work(1), 0, run.ending(1));
-    assert.deepEqual(essence(run.records(1), 24), essence(whole, 24));
-    assert.equal(server.asked.length, asked, "nobody is asked again");
-  } finally {
-    run.remove();
-    await server.close();
-  }
-});
+inLong(
+  "a second run begins from the base model with the tasks made of what the first never learned; it resumes between",
+  async () => {
+    let written = 0;
+    const server = await chatServer((text) => {
+      if (text.startsWith("Of ")) return `\`${"abcdefghij"[written % 10]}${"klmnopqrst"[written++ % 10]}z>\``;
+      return "letters\norder";
+    });
+    const generate = [
+      "selector: { use: never_learned, below: 1, slope: 1 }",
+      "transform: { use: concepts, size: 2, request: 'Of {concepts}', take: '`(.+)`', similarity: { by: embedding, model: reference } }",
+      `author: { use: endpoint, url: '${server.url}', model: m }`,
+      "gates: [builds], parents: 1, first: 3, rounds: 1",
+    ].join(", ");
+    const run = testRun([
+      `tasks=[{ env: reverse_text, lengths: [3] }, { name: weakness, generate: { ${generate} } }]`,
+      "curriculum.arms={ use: prompt, pool: 4 }",
+      "stages=[{ name: warm-up, kind: sft, steps: 20, batch: 16, update: { optimizer: { lr: 5.0e-3 } } }, { name: initial, steps: 4, update: { optimizer: { lr: 0.01 } } }, { name: augmented, steps: 4, on_enter: { merge: [{ model: reference }], optimizer: reset }, curriculum: { admission: { use: success_band, low: 0, high: 1 } } }]",
+      "evaluation={ every: 100, prompts: 1, pass_at: [1], samples: 1 }",
+      everyStep,
+    ]);
+    try {
+      assert.equal(await run.work(), 0, run.ending());
+      const whole = run.records();
+      assert.deepEqual(events(run, "tasks-made"), ["weakness: 1 of 1 new tasks were accepted."]);
+      const [made] = ofKind(whole, "task");
+      assert.equal(made?.step, 23);
+      assert.equal(made.transform, "concepts");
+      const of = (step: number) => ofKind(whole, "rollout").filter(({ row }) => row.step === step);
+      const drawn = [24, 25, 26, 27]
+        .flatMap(of)
+        .filter(({ row }) => row.task?.env !== undefined && row.task.arm?.startsWith("weakness") === true);
+      assert.ok(drawn.length > 0, "the second stage draws what the first has made");
+      const asked = server.asked.length;
+      for (const step of [27, 26, 25, 24])
+        rmSync(join(run.folder, "checkpoints", String(step)), { recursive: true });
+      assert.equal(await run.work(1), 0, run.ending(1));
+      assert.deepEqual(essence(run.records(1), 24), essence(whole, 24));
+      assert.equal(server.asked.length, asked, "nobody is asked again");
+    } finally {
+      run.remove();
+      await server.close();
+    }
+  },
+);
 
 test("tasks that join the step are made of its own groups, train in its batch and are drawn by no other", async () => {
   // Each letter moved on, so that who is asked again says the same.

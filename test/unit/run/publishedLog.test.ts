@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { parseRollout, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { ofKind, testRun, type TestRun } from "../../support/runFolder.ts";
 import { temporary } from "../support.ts";
+import { some } from "../../support/thorough.ts";
 
 const STEPS = 6;
 
@@ -62,7 +63,7 @@ function assertWhole(rows: readonly RolloutRow[], run: TestRun, id: string, atte
   assert.equal(published.size, ofRun(rows, id).length, "no rollout is there twice");
 }
 
-for (const path of ["swarm.jsonl", "swarm"])
+for (const path of some(["swarm", "swarm.jsonl"], 1))
   test(`two runs feed one another through ${path}`, async () => {
     const { file, log } = project(path);
     const [a, b] = [testRun([], file, "a"), testRun(["seed=2"], file, "b")];

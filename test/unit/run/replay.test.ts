@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { LogRecord } from "../../../shared/log/records.ts";
 import { essence, ofKind, testRun, type TestRun } from "../../support/runFolder.ts";
+import { inLong } from "../../support/thorough.ts";
 
 type Values = Readonly<Record<string, number | string | null>>;
 
@@ -58,40 +59,45 @@ test("a window of earlier rollouts fills, ages, is drawn by share, logged as rep
   }
 });
 
-test("recomputed groups, recalibrated rewards, bursts of what selection left out, and losses kept apart", async () => {
-  for (const replay of [
-    "{ use: window, rescore: { use: recomputed, terms: again }, place: separate, weight: 0.5 }",
-    "{ use: window, rescore: recalibrated, admission: advantage, place: alone, every: 2 }",
-    "{ use: window, capacity: 12, burst: true, admission: leftovers, select: { use: best_worst, statistics: kept }, place: alone }",
-  ]) {
-    const run = await finished(`replay=${replay}`, brief);
-    try {
-      const steps = metricsOf(run);
-      assert.ok(
-        steps.some((values) => Number(values["replay/rows"]) > 0),
-        replay,
-      );
-      assert.ok(
-        steps.every((values) => Number.isFinite(Number(values["update/loss"] ?? 0))),
-        replay,
-      );
-      if (replay.includes("separate"))
+inLong(
+  "recomputed groups, recalibrated rewards, bursts of what selection left out, and losses kept apart",
+  async () => {
+    for (const replay of [
+      "{ use: window, rescore: { use: recomputed, terms: again }, place: separate, weight: 0.5 }",
+      "{ use: window, rescore: recalibrated, admission: advantage, place: alone, every: 2 }",
+      "{ use: window, capacity: 12, burst: true, admission: leftovers, select: { use: best_worst, statistics: kept }, place: alone }",
+    ]) {
+      const run = await finished(`replay=${replay}`, brief);
+      try {
+        const steps = metricsOf(run);
         assert.ok(
-          steps.some((values) => Number(values["loss/replay"]) !== 0 && values["loss/replay"] !== undefined),
+          steps.some((values) => Number(values["replay/rows"]) > 0),
+          replay,
         );
-      if (replay.includes("every"))
-        assert.ok(steps.every((values, step) => step % 2 === 0 || values["replay/rows"] === 0));
-      if (replay.includes("best_worst")) {
-        const rows = ofKind(run.records(), "rollout").filter(
-          ({ step, row }) => step === 10 && row.source === "self",
+        assert.ok(
+          steps.every((values) => Number.isFinite(Number(values["update/loss"] ?? 0))),
+          replay,
         );
-        assert.equal(rows.filter(({ row }) => row.admitted).length, 8, "two of the four of each group");
+        if (replay.includes("separate"))
+          assert.ok(
+            steps.some(
+              (values) => Number(values["loss/replay"]) !== 0 && values["loss/replay"] !== undefined,
+            ),
+          );
+        if (replay.includes("every"))
+          assert.ok(steps.every((values, step) => step % 2 === 0 || values["replay/rows"] === 0));
+        if (replay.includes("best_worst")) {
+          const rows = ofKind(run.records(), "rollout").filter(
+            ({ step, row }) => step === 10 && row.source === "self",
+          );
+          assert.equal(rows.filter(({ row }) => row.admitted).length, 8, "two of the four of each group");
+        }
+      } finally {
+        run.remove();
       }
-    } finally {
-      run.remove();
     }
-  }
-});
+  },
+);
 
 test("rollouts of a file train next to fresh ones, read by the tokenizer where they have only text", async () => {
   const folder = mkdtempSync(join(tmpdir(), "gradus-replay-"));
@@ -215,48 +221,51 @@ test("imitation and reinforcement share a step by the policy's entropy and by gr
   }
 });
 
-test("likelihood, text and reweighting join the policy's own steps; successes close a stage; privacy clips and adds noise", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "gradus-text-"));
-  writeFileSync(join(folder, "text.txt"), "abba abab baab ".repeat(20));
-  const text = JSON.stringify(join(folder, "text.txt"));
-  const run = await finished(
-    `auxiliary=[{ use: sft, rows: 4, entropy: 0.01, weight: 0.1 }, { use: next_token, path: ${text}, rows: 2, length: 8, weight: { schedule: linear, from: 0, to: 0.1, over: 3 } }, { use: sft, data: successes, rows: 4, when: { last: 3 }, place: alone }, { use: recap, window: 2 }]`,
-    "replay={ use: window, share: 0.25 }",
-    "checkpoint.keep=9",
-  );
-  try {
-    const steps = metricsOf(run);
-    assert.ok(steps.every((values) => values["loss/sft"] !== undefined));
-    assert.equal(steps[0]!["loss/next_token"], undefined, "a weight of 0 costs nothing");
-    assert.ok(steps.slice(1).every((values) => values["loss/next_token"] !== undefined));
-    assert.ok(steps.some((values) => values["loss/policy/weight"] !== undefined));
-    await sameAgain(run);
-  } finally {
-    run.remove();
-    rmSync(folder, { recursive: true });
-  }
-  const quiet = await finished(
-    "stages.practice.steps=3",
-    brief,
-    "auxiliary=[{ use: privacy, clip: 1.0e-3, noise: 0 }]",
-  );
-  const noisy = await finished(
-    "stages.practice.steps=3",
-    brief,
-    "auxiliary=[{ use: privacy, clip: 1.0e-3, noise: 2 }]",
-  );
-  try {
-    const norms = metricsOf(quiet).map((values) => Number(values["update/grad_norm"]));
-    assert.ok(
-      norms.every((norm) => norm <= 16 * 1e-3 + 1e-9),
-      norms.join(),
+inLong(
+  "likelihood, text and reweighting join the policy's own steps; successes close a stage; privacy clips and adds noise",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "gradus-text-"));
+    writeFileSync(join(folder, "text.txt"), "abba abab baab ".repeat(20));
+    const text = JSON.stringify(join(folder, "text.txt"));
+    const run = await finished(
+      `auxiliary=[{ use: sft, rows: 4, entropy: 0.01, weight: 0.1 }, { use: next_token, path: ${text}, rows: 2, length: 8, weight: { schedule: linear, from: 0, to: 0.1, over: 3 } }, { use: sft, data: successes, rows: 4, when: { last: 3 }, place: alone }, { use: recap, window: 2 }]`,
+      "replay={ use: window, share: 0.25 }",
+      "checkpoint.keep=9",
     );
-    const spent = metricsOf(noisy).map((values) => Number(values["privacy/epsilon"]));
-    assert.ok(spent[0]! > 0 && spent[1]! > spent[0]!, spent.join());
-    assert.equal(metricsOf(quiet)[0]!["update/loss"], metricsOf(noisy)[0]!["update/loss"]);
-    assert.notDeepEqual(essence(quiet.records(), 11), essence(noisy.records(), 11));
-  } finally {
-    quiet.remove();
-    noisy.remove();
-  }
-});
+    try {
+      const steps = metricsOf(run);
+      assert.ok(steps.every((values) => values["loss/sft"] !== undefined));
+      assert.equal(steps[0]!["loss/next_token"], undefined, "a weight of 0 costs nothing");
+      assert.ok(steps.slice(1).every((values) => values["loss/next_token"] !== undefined));
+      assert.ok(steps.some((values) => values["loss/policy/weight"] !== undefined));
+      await sameAgain(run);
+    } finally {
+      run.remove();
+      rmSync(folder, { recursive: true });
+    }
+    const quiet = await finished(
+      "stages.practice.steps=3",
+      brief,
+      "auxiliary=[{ use: privacy, clip: 1.0e-3, noise: 0 }]",
+    );
+    const noisy = await finished(
+      "stages.practice.steps=3",
+      brief,
+      "auxiliary=[{ use: privacy, clip: 1.0e-3, noise: 2 }]",
+    );
+    try {
+      const norms = metricsOf(quiet).map((values) => Number(values["update/grad_norm"]));
+      assert.ok(
+        norms.every((norm) => norm <= 16 * 1e-3 + 1e-9),
+        norms.join(),
+      );
+      const spent = metricsOf(noisy).map((values) => Number(values["privacy/epsilon"]));
+      assert.ok(spent[0]! > 0 && spent[1]! > spent[0]!, spent.join());
+      assert.equal(metricsOf(quiet)[0]!["update/loss"], metricsOf(noisy)[0]!["update/loss"]);
+      assert.notDeepEqual(essence(quiet.records(), 11), essence(noisy.records(), 11));
+    } finally {
+      quiet.remove();
+      noisy.remove();
+    }
+  },
+);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { ofKind, testRun } from "../../support/runFolder.ts";
+import { inLong } from "../../support/thorough.ts";
 
 const text = `name: discriminate
 model: { base: tiny, width: 32, layers: 1, heads: 2, hidden: 64, context: 64 }
@@ -23,28 +24,31 @@ stages:
 evaluation: { every: 1, prompts: 8 }
 `;
 
-test("it tells a trained policy from an untrained one, and rewards rollouts beside their reference", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "gradus-policies-"));
-  const file = join(folder, "discriminate.gradus.yaml");
-  writeFileSync(file, text);
-  const run = testRun([], file);
-  try {
-    assert.equal(await run.work(), 0, run.ending());
-    const steps = ofKind(run.records(), "metrics").map(({ values }) => values);
-    const accuracies = steps
-      .flatMap((metrics) => metrics["learner/rm/update/pair_accuracy"] ?? [])
-      .map(Number);
-    assert.equal(accuracies.length, 140);
-    const last = accuracies.slice(-10).reduce((sum, one) => sum + one, 0) / 10;
-    assert.ok(last > 0.8, accuracies.join(" "));
-    const paid = steps.flatMap((metrics) => metrics["reward/like"] ?? []);
-    assert.equal(paid.length, 2);
-    assert.ok(paid.every((value) => Number.isFinite(value)));
-  } finally {
-    run.remove();
-    rmSync(folder, { recursive: true });
-  }
-});
+inLong(
+  "it tells a trained policy from an untrained one, and rewards rollouts beside their reference",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "gradus-policies-"));
+    const file = join(folder, "discriminate.gradus.yaml");
+    writeFileSync(file, text);
+    const run = testRun([], file);
+    try {
+      assert.equal(await run.work(), 0, run.ending());
+      const steps = ofKind(run.records(), "metrics").map(({ values }) => values);
+      const accuracies = steps
+        .flatMap((metrics) => metrics["learner/rm/update/pair_accuracy"] ?? [])
+        .map(Number);
+      assert.equal(accuracies.length, 140);
+      const last = accuracies.slice(-10).reduce((sum, one) => sum + one, 0) / 10;
+      assert.ok(last > 0.8, accuracies.join(" "));
+      const paid = steps.flatMap((metrics) => metrics["reward/like"] ?? []);
+      assert.equal(paid.length, 2);
+      assert.ok(paid.every((value) => Number.isFinite(value)));
+    } finally {
+      run.remove();
+      rmSync(folder, { recursive: true });
+    }
+  },
+);
 
 test("policies that are not there, that come twice, or that a preference stage names are reported", () => {
   const messages = (from: string, to: string): string[] =>

@@ -8,7 +8,7 @@ import { listPresets } from "../../../../server/config/presets.ts";
 import { methods } from "../../../../server/methods/index.ts";
 import { simulate } from "../../../../server/analysis/simulate/simulate.ts";
 import { configOf } from "../../support.ts";
-import { some } from "../../../support/thorough.ts";
+import { inLong, some } from "../../../support/thorough.ts";
 
 interface Bounds {
   /** Share by the method's own formula of an arm that always fails, next to one that half succeeds. */
@@ -139,7 +139,7 @@ for (const [what, preset, { fails, succeeds, more = "" }] of some(all, 4))
   });
 
 // Left to itself, the model of these seeds puts the level that it does not draw beyond 0 or 1, and never looks at it again.
-test("pcl: the value model does not draw one level alone for ever", async () => {
+inLong("pcl: the value model does not draw one level alone for ever", async () => {
   for (const seed of [4, 5])
     for (const ceiling of [0, 1]) {
       const share = await shareOf("pcl", "", ceiling, seed);

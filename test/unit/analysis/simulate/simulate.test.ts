@@ -8,6 +8,7 @@ import { simulate } from "../../../../server/analysis/simulate/simulate.ts";
 import { signFlipTest, standardError } from "../../../../server/analysis/simulate/statistics.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import { configOf, near } from "../../support.ts";
+import { inLong } from "../../../support/thorough.ts";
 
 const bodyOf = (text: string): ReturnType<typeof configOf>["top"] =>
   configOf(`${text}tasks: [{ env: countdown }]\nreward: { terms: { right: equation } }\n`).top;
@@ -61,14 +62,14 @@ test("a simulation is a function of its seed", async () => {
   assert.notDeepEqual(first, other);
 });
 
-test("SEC beats uniform sampling (20 seeds, p < 0.05)", async () => {
+inLong("SEC beats uniform sampling (20 seeds, p < 0.05)", async () => {
   const body = bodyOf("extends: sec\nrollout: { prompts: 16, group: 8 }\n");
   const { equal, p, efficiency } = await compare(body, named("ladder"), { seeds: 20, steps: 50, seed: 1 });
   assert.ok(p.equal < 0.05 && equal.own.mean > equal.uniform.mean, JSON.stringify(p));
   assert.ok(efficiency !== null && efficiency > 1);
 });
 
-test("balanced filtering learns more in as many steps than uniform sampling (20 seeds)", async () => {
+inLong("balanced filtering learns more in as many steps than uniform sampling (20 seeds)", async () => {
   const body = bodyOf("extends: balanced-filtering\nrollout: { prompts: 16, group: 8 }\n");
   const { final, p } = await compare(body, named("ladder"), { seeds: 20, steps: 30, seed: 1 });
   assert.ok(p.final < 0.05);

@@ -9,6 +9,7 @@ import { pilotsIn } from "../../../../server/analysis/simulate/pilots.ts";
 import { scenarios } from "../../../../server/analysis/simulate/scenarios.ts";
 import { simulate } from "../../../../server/analysis/simulate/simulate.ts";
 import { configOf, near } from "../../support.ts";
+import { inLong, some } from "../../../support/thorough.ts";
 
 const bodyOf = (preset: string, more = ""): ReturnType<typeof configOf>["top"] =>
   configOf(
@@ -19,7 +20,7 @@ const bodyOf = (preset: string, more = ""): ReturnType<typeof configOf>["top"] =
   ).top;
 const world = (name: string): (typeof scenarios)[number] => scenarios.find((one) => one.name === name)!;
 
-for (const name of ["mostly_infeasible", "mostly_trivial"])
+for (const name of some(["mostly_infeasible", "mostly_trivial"], 1))
   test(`ALP-GMM finds what can be learned where points are ${name}, and beats points drawn anywhere`, async () => {
     const body = bodyOf("alp-gmm", "rollout: { prompts: 32, group: 8 }\n");
     const told = await compare(body, world(name), { seeds: 3, steps: 40, seed: 1 });
@@ -102,18 +103,22 @@ test("the simulated network fits what it is taught", async () => {
   assert.ok((await fit()) < 0.02 * before);
 });
 
-test("AGAIN follows the runs of other simulated learners, whatever file the config names, and does no worse than its pre-run alone", async () => {
-  const sampler = "curriculum: { sampler: { fit_every: 60, components: [2, 3], probe_every: 60, least: 0.02";
-  const bodies = ["} }", ", from: [none.jsonl] } }"].map((end) =>
-    bodyOf("again", `rollout: { prompts: 32, group: 8 }\n${sampler}${end}\n`),
-  );
-  const [alone, following] = await Promise.all(
-    bodies.map((body) => compare(body, world("mostly_infeasible"), { seeds: 2, steps: 24, seed: 1 })),
-  );
-  assert.notDeepEqual(alone!.final.own, following!.final.own);
-  const [one, other] = [alone!.final.own, following!.final.own];
-  assert.ok(
-    other.mean - one.mean > -2 * Math.hypot(one.error!, other.error!),
-    JSON.stringify([one, other, following!.final.uniform]),
-  );
-});
+inLong(
+  "AGAIN follows the runs of other simulated learners, whatever file the config names, and does no worse than its pre-run alone",
+  async () => {
+    const sampler =
+      "curriculum: { sampler: { fit_every: 60, components: [2, 3], probe_every: 60, least: 0.02";
+    const bodies = ["} }", ", from: [none.jsonl] } }"].map((end) =>
+      bodyOf("again", `rollout: { prompts: 32, group: 8 }\n${sampler}${end}\n`),
+    );
+    const [alone, following] = await Promise.all(
+      bodies.map((body) => compare(body, world("mostly_infeasible"), { seeds: 2, steps: 24, seed: 1 })),
+    );
+    assert.notDeepEqual(alone!.final.own, following!.final.own);
+    const [one, other] = [alone!.final.own, following!.final.own];
+    assert.ok(
+      other.mean - one.mean > -2 * Math.hypot(one.error!, other.error!),
+      JSON.stringify([one, other, following!.final.uniform]),
+    );
+  },
+);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { LogRecord, RolloutRecordLog } from "../../../../shared/log/records.ts";
 import { essence, ofKind, testRun, type TestRun } from "../../../support/runFolder.ts";
+import { inLong } from "../../../support/thorough.ts";
 
 type Values = Readonly<Record<string, number | string | null>>;
 const metricsOf = (run: TestRun, from = 10): Values[] =>
@@ -31,38 +32,41 @@ async function sameAgain(run: TestRun): Promise<void> {
 /** A policy that was taught little: nearly every group fails. */
 const untaught = ["tasks=[{ env: reverse_text, lengths: [4] }]"];
 
-test("GHPO: groups that fail are written again with more and more of the solution, and succeed", async () => {
-  const run = await finished(
-    ...untaught,
-    "guidance={ trigger: all_fail, source: { use: solution, by: character }, amount: ladder }",
-  );
-  try {
-    const rows = rolloutsOf(run);
-    const helped = rows.filter(({ row }) => row.source === "guided");
-    assert.ok(helped.length > rows.length / 2, `${helped.length} of ${rows.length}`);
-    for (const { row, columns } of helped) {
-      const given = row.help!.given!;
-      assert.equal(given, Math.floor(row.help!.share! * 4 + 1e-9), "so many of the four letters");
-      assert.deepEqual(
-        [...columns.origin!].map((kind) => kind === 1),
-        [...columns.origin!].map((_, t) => t < given),
-      );
-      assert.deepEqual(
-        [...columns.mask!],
-        [...columns.origin!].map((kind) => (kind === 0 ? 1 : 0)),
-      );
-      assert.ok(Number.isNaN(columns.logp_old![0]!));
+inLong(
+  "GHPO: groups that fail are written again with more and more of the solution, and succeed",
+  async () => {
+    const run = await finished(
+      ...untaught,
+      "guidance={ trigger: all_fail, source: { use: solution, by: character }, amount: ladder }",
+    );
+    try {
+      const rows = rolloutsOf(run);
+      const helped = rows.filter(({ row }) => row.source === "guided");
+      assert.ok(helped.length > rows.length / 2, `${helped.length} of ${rows.length}`);
+      for (const { row, columns } of helped) {
+        const given = row.help!.given!;
+        assert.equal(given, Math.floor(row.help!.share! * 4 + 1e-9), "so many of the four letters");
+        assert.deepEqual(
+          [...columns.origin!].map((kind) => kind === 1),
+          [...columns.origin!].map((_, t) => t < given),
+        );
+        assert.deepEqual(
+          [...columns.mask!],
+          [...columns.origin!].map((kind) => (kind === 0 ? 1 : 0)),
+        );
+        assert.ok(Number.isNaN(columns.logp_old![0]!));
+      }
+      assert.ok(helped.some(({ row }) => row.help!.round === 2 && row.help!.share === 0.75));
+      const steps = metricsOf(run);
+      assert.ok(steps.some((values) => Number(values["guidance/success"]) > 0));
+      assert.ok(steps.every((values) => Number(values["guidance/plain_success"]) <= 0.2));
+      assert.equal(ofKind(run.records(), "event").filter(({ name }) => name === "no-help").length, 0);
+      await sameAgain(run);
+    } finally {
+      run.remove();
     }
-    assert.ok(helped.some(({ row }) => row.help!.round === 2 && row.help!.share === 0.75));
-    const steps = metricsOf(run);
-    assert.ok(steps.some((values) => Number(values["guidance/success"]) > 0));
-    assert.ok(steps.every((values) => Number(values["guidance/plain_success"]) <= 0.2));
-    assert.equal(ofKind(run.records(), "event").filter(({ name }) => name === "no-help").length, 0);
-    await sameAgain(run);
-  } finally {
-    run.remove();
-  }
-});
+  },
+);
 
 test("what prefilled tokens are compared with is recorded: the weights that the step found", async () => {
   const run = await finished(
@@ -118,30 +122,33 @@ test("Guide: what was generated from a hint trains with the bare prompt, against
   }
 });
 
-test("SEELE: a task that comes again begins where it left off, its hint is learned, and a resumed run is the same", async () => {
-  const run = await finished(
-    "tasks=[{ env: reverse_text, lengths: [3], alphabet: ab }]",
-    "rollout.group=8",
-    "guidance={ trigger: always, source: { use: solution, by: character }, amount: { use: irt, fit: least_squares, first: 0.999, remember: true }, ratio: imitation, trains: all }",
-  );
-  try {
-    const rows = rolloutsOf(run);
-    const last = new Map<string, number>();
-    let again = 0;
-    for (const { row, columns } of rows) {
-      const { share, round, curve } = row.help!;
-      if (round === 0) again += Number(last.get(row.task!.id!) === share);
-      assert.equal(curve === undefined, round === 0);
-      if (round === 3) last.set(row.task!.id!, share!);
-      assert.deepEqual(
-        [...columns.mask!],
-        [...columns.origin!].map(() => 1),
-        "hints train",
-      );
+inLong(
+  "SEELE: a task that comes again begins where it left off, its hint is learned, and a resumed run is the same",
+  async () => {
+    const run = await finished(
+      "tasks=[{ env: reverse_text, lengths: [3], alphabet: ab }]",
+      "rollout.group=8",
+      "guidance={ trigger: always, source: { use: solution, by: character }, amount: { use: irt, fit: least_squares, first: 0.999, remember: true }, ratio: imitation, trains: all }",
+    );
+    try {
+      const rows = rolloutsOf(run);
+      const last = new Map<string, number>();
+      let again = 0;
+      for (const { row, columns } of rows) {
+        const { share, round, curve } = row.help!;
+        if (round === 0) again += Number(last.get(row.task!.id!) === share);
+        assert.equal(curve === undefined, round === 0);
+        if (round === 3) last.set(row.task!.id!, share!);
+        assert.deepEqual(
+          [...columns.mask!],
+          [...columns.origin!].map(() => 1),
+          "hints train",
+        );
+      }
+      assert.ok(again > 20, `${again} rollouts began where their task left off`);
+      await sameAgain(run);
+    } finally {
+      run.remove();
     }
-    assert.ok(again > 20, `${again} rollouts began where their task left off`);
-    await sameAgain(run);
-  } finally {
-    run.remove();
-  }
-});
+  },
+);

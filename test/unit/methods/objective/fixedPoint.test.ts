@@ -11,6 +11,7 @@ import type { Channel } from "../../../../server/core/policy.ts";
 import type { Combined } from "../../../../server/core/reward.ts";
 import type { Objective, ObjectiveInput } from "../../../../server/core/loss.ts";
 import { batchOf, made, row } from "../../support.ts";
+import { inLong } from "../../../support/thorough.ts";
 
 const letters = 4;
 const places = 2;
@@ -158,26 +159,29 @@ class Tabular {
 const before = (_: Channel, response: readonly number[], place: number): string => stateOf(response, place);
 const even = responses.map(() => 1 / responses.length);
 
-test("token_q comes to rest at the values of what the reference would go on with, and its logits at their gaps over α", () => {
-  for (const alpha of [0.1, 0.5]) {
-    const objective = made(tokenQ, { alpha, gamma: 1 });
-    const table = new Tabular();
-    let moved = 1;
-    for (let i = 0; i < 60000 && moved > 1e-8; i++)
-      moved = table.learn(objective, even, alpha > 0.2 ? 0.5 : 1, before);
-    // Behind "3" comes "0": Q("", 3) = 1/2. Behind a letter, a three is worth 1/2 more than any other.
-    for (const [state, worth] of [
-      ["", 1 / 2],
-      ["0", 1 / 2],
-      ["3", 1],
-    ] as const) {
-      assert.ok(Math.abs(table.head("head:value").get(state) - worth) < 1e-4, state);
-      const logps = table.distribution(state);
-      for (const letter of [0, 1, 2])
-        assert.ok(Math.abs(logps[3]! - logps[letter]! - 1 / 2 / alpha) < 1e-3, `${state}${letter}`);
+inLong(
+  "token_q comes to rest at the values of what the reference would go on with, and its logits at their gaps over α",
+  () => {
+    for (const alpha of [0.1, 0.5]) {
+      const objective = made(tokenQ, { alpha, gamma: 1 });
+      const table = new Tabular();
+      let moved = 1;
+      for (let i = 0; i < 60000 && moved > 1e-8; i++)
+        moved = table.learn(objective, even, alpha > 0.2 ? 0.5 : 1, before);
+      // Behind "3" comes "0": Q("", 3) = 1/2. Behind a letter, a three is worth 1/2 more than any other.
+      for (const [state, worth] of [
+        ["", 1 / 2],
+        ["0", 1 / 2],
+        ["3", 1],
+      ] as const) {
+        assert.ok(Math.abs(table.head("head:value").get(state) - worth) < 1e-4, state);
+        const logps = table.distribution(state);
+        for (const letter of [0, 1, 2])
+          assert.ok(Math.abs(logps[3]! - logps[letter]! - 1 / 2 / alpha) < 1e-3, `${state}${letter}`);
+      }
     }
-  }
-});
+  },
+);
 
 test("ilql comes to rest where Q = r + V(s') and V is an expectile of Q", () => {
   const tau = 0.7;

@@ -12,6 +12,7 @@ import { tokenizerOf } from "../../../../server/engine/formats/gguf/tokenizer.ts
 import { writeHuggingFace } from "../../../../server/engine/formats/index.ts";
 import { initialWeights } from "../../../support/initialWeights.ts";
 import { essence, ofKind, testRun, type TestRun } from "../../../support/runFolder.ts";
+import { inLong } from "../../../support/thorough.ts";
 
 /** Like Qwen3's: the thoughts of turns before the user's last message are left out. */
 const forgetful = `
@@ -137,42 +138,45 @@ test("where the template keeps what was said, an episode is one row, token for t
   }
 });
 
-test("replay draws the rows of an episode together, with the advantage that they trained with", async () => {
-  const run = await finished(
-    "stages=[{ name: practice, steps: 4 }]",
-    "replay={ use: window, capacity: 48, share: 0.5 }",
-    "checkpoint={ every: 1, keep: 9 }",
-  );
-  try {
-    const said = new Set(
-      rolloutsOf(run)
-        .filter(({ row }) => row.source === "self")
-        .map(({ columns }) => columns.tokens!.join()),
+inLong(
+  "replay draws the rows of an episode together, with the advantage that they trained with",
+  async () => {
+    const run = await finished(
+      "stages=[{ name: practice, steps: 4 }]",
+      "replay={ use: window, capacity: 48, share: 0.5 }",
+      "checkpoint={ every: 1, keep: 9 }",
     );
-    const drawn = rolloutsOf(run).filter(({ row }) => row.source === "replay");
-    assert.ok(drawn.length > 0);
-    const episodes = new Map<string, RolloutRecordLog["row"][]>();
-    for (const { step, row, columns } of drawn) {
-      const key = `${step} ${row.group} ${row.index}`;
-      episodes.set(key, [...(episodes.get(key) ?? []), row]);
-      assert.ok(said.has(columns.tokens!.join()));
-    }
-    for (const rows of episodes.values()) {
-      assert.deepEqual(
-        rows.map(({ part }) => part?.number),
-        [1, 2, 3],
+    try {
+      const said = new Set(
+        rolloutsOf(run)
+          .filter(({ row }) => row.source === "self")
+          .map(({ columns }) => columns.tokens!.join()),
       );
-      assert.equal(new Set(rows.map(({ advantage }) => advantage)).size, 1);
-      assert.equal(typeof rows[0]!.advantage, "number");
+      const drawn = rolloutsOf(run).filter(({ row }) => row.source === "replay");
+      assert.ok(drawn.length > 0);
+      const episodes = new Map<string, RolloutRecordLog["row"][]>();
+      for (const { step, row, columns } of drawn) {
+        const key = `${step} ${row.group} ${row.index}`;
+        episodes.set(key, [...(episodes.get(key) ?? []), row]);
+        assert.ok(said.has(columns.tokens!.join()));
+      }
+      for (const rows of episodes.values()) {
+        assert.deepEqual(
+          rows.map(({ part }) => part?.number),
+          [1, 2, 3],
+        );
+        assert.equal(new Set(rows.map(({ advantage }) => advantage)).size, 1);
+        assert.equal(typeof rows[0]!.advantage, "number");
+      }
+      const whole = run.records();
+      for (const step of [2, 3]) rmSync(join(run.folder, "checkpoints", String(step)), { recursive: true });
+      assert.equal(await run.work(1), 0, run.ending(1));
+      assert.deepEqual(essence(run.records(1), 2), essence(whole, 2));
+    } finally {
+      run.remove();
     }
-    const whole = run.records();
-    for (const step of [2, 3]) rmSync(join(run.folder, "checkpoints", String(step)), { recursive: true });
-    assert.equal(await run.work(1), 0, run.ending(1));
-    assert.deepEqual(essence(run.records(1), 2), essence(whole, 2));
-  } finally {
-    run.remove();
-  }
-});
+  },
+);
 
 test("an episode that goes on from its middle is read as the template writes it so far, also after a resume", async () => {
   const run = await finished(

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { RolloutRecordLog } from "../../../../shared/log/records.ts";
 import { essence, ofKind, testRun, type TestRun } from "../../../support/runFolder.ts";
+import { inLong } from "../../../support/thorough.ts";
 
 const branch = "{ use: top_entropy, k: 2, children: 3 }";
 const rolloutsOf = (run: TestRun): RolloutRecordLog[] =>
@@ -225,25 +226,28 @@ test("a searched group is a tree: rollouts leave earlier ones after a step, and 
   }
 });
 
-test("a process reward model that learns the tree's values guides the search, the same again when it resumes", async () => {
-  const run = await finished(
-    "rollout={ group: 6, steps: { regex: '.' }, branch: { use: tree_search, by: process } }",
-    "models.prm={ base: tiny, layers: 1, trains: true, value_heads: [reward], optimizer: { use: adamw, lr: 1.0e-3 } }",
-    "reward.terms.vowel={ use: format, pattern: '[^aeiou]*[aeiou].*', weight: 0 }",
-    "reward.terms.labels={ use: tree_value, of: vowel, weight: 0 }",
-    "reward.terms.process={ use: process, model: prm, update: online, from: labels, weight: 0 }",
-  );
-  try {
-    const whole = run.records();
-    const labels = rolloutsOf(run).flatMap(({ row }) => {
-      const given = row.rewards?.["labels"];
-      return typeof given === "object" && given !== null ? given.values : [];
-    });
-    assert.ok(labels.length > 0 && labels.every((one) => Number(one) >= 0 && Number(one) <= 1));
-    rmSync(join(run.folder, "checkpoints", "19"), { recursive: true });
-    assert.equal(await run.work(1), 0, run.ending(1));
-    assert.deepEqual(essence(run.records(1), 15), essence(whole, 15));
-  } finally {
-    run.remove();
-  }
-});
+inLong(
+  "a process reward model that learns the tree's values guides the search, the same again when it resumes",
+  async () => {
+    const run = await finished(
+      "rollout={ group: 6, steps: { regex: '.' }, branch: { use: tree_search, by: process } }",
+      "models.prm={ base: tiny, layers: 1, trains: true, value_heads: [reward], optimizer: { use: adamw, lr: 1.0e-3 } }",
+      "reward.terms.vowel={ use: format, pattern: '[^aeiou]*[aeiou].*', weight: 0 }",
+      "reward.terms.labels={ use: tree_value, of: vowel, weight: 0 }",
+      "reward.terms.process={ use: process, model: prm, update: online, from: labels, weight: 0 }",
+    );
+    try {
+      const whole = run.records();
+      const labels = rolloutsOf(run).flatMap(({ row }) => {
+        const given = row.rewards?.["labels"];
+        return typeof given === "object" && given !== null ? given.values : [];
+      });
+      assert.ok(labels.length > 0 && labels.every((one) => Number(one) >= 0 && Number(one) <= 1));
+      rmSync(join(run.folder, "checkpoints", "19"), { recursive: true });
+      assert.equal(await run.work(1), 0, run.ending(1));
+      assert.deepEqual(essence(run.records(1), 15), essence(whole, 15));
+    } finally {
+      run.remove();
+    }
+  },
+);
