@@ -119,7 +119,7 @@ export const runsImport = request<{
 }>()(
   "gradus/runs/import",
   z.object({
-    /** Absolute: a folder, or the file of a trackio project. Of a site: absolute, or from the user's home there. */
+    /** Absolute: a folder, the file of a trackio project, or a log, which is read once. Of a site: absolute, or from the user's home there. */
     folder: z.string(),
     /** Where the folder lies, if not here. */
     site: z

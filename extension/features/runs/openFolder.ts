@@ -6,12 +6,12 @@ import { withBar, type Stores } from "../connection/stores.ts";
 import type { RunPanels } from "../panel/host.ts";
 import { outputIn } from "../trainers/cardItems.ts";
 
-/** @param word a folder of the explorer, or a row of what a trainer has left; without one the person names it */
+/** @param word a folder or a log of the explorer, or a row of what a trainer has left; without one the person names it */
 export async function openFolder(stores: Stores, panels: RunPanels, word: unknown): Promise<void> {
   const left = outputIn(word);
   const uri = left === undefined ? (word instanceof Uri ? word : await pick()) : Uri.file(left.folder);
   if (uri === undefined) return;
-  const config = left === undefined ? {} : { config: left.config };
+  const config = left?.config === undefined ? {} : { config: left.config };
   const store = stores.ofFile(uri);
   const { run, note } = await withBar(views.runs, async () =>
     (await stores.session(store)).ask(runsImport, { folder: uri.fsPath, ...config }),

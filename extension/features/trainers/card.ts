@@ -13,15 +13,17 @@ export interface Card {
   readonly tooltip: string;
   /** Findings that are more than information. */
   readonly findings: number;
-  /** Launches, then what else something was found in. */
+  /** Launches, then what else something was found in, logs aside. */
   readonly files: readonly FileLine[];
   readonly outputs: readonly OutputLine[];
+  /** The worst first. */
+  readonly logs: readonly FileLine[];
   /** Files whose reward can be tried. */
   readonly rewards: readonly string[];
   /** Its launches are listed only when it is opened: they are beside the checkout's own. */
   readonly isCheckout: boolean;
 }
-interface FileLine {
+export interface FileLine {
   /** As in the sum. */
   readonly file: string;
   readonly starts: boolean;
@@ -63,10 +65,14 @@ export function cardOf(folder: string, sum: FolderSum): Card | undefined {
     files: [
       ...files.map((file) => fileLine(file, true, told)),
       ...[...new Set(told.map(({ file }) => file))]
-        .filter((file) => !files.includes(file))
+        .filter((file) => !files.includes(file) && !sum.logs.includes(file))
         .map((file) => fileLine(file, false, told)),
     ],
     outputs,
+    logs: [...new Set([...told.map(({ file }) => file), ...sum.logs])]
+      .filter((file) => sum.logs.includes(file))
+      .slice(0, mostLogs)
+      .map((file) => fileLine(file, false, told)),
     rewards: sum.rewards.filter((file) => files.includes(file)),
     isCheckout: checkout !== undefined,
   };
@@ -74,6 +80,7 @@ export function cardOf(folder: string, sum: FolderSum): Card | undefined {
 
 const mostOutputs = 2;
 const mostFiles = 10;
+const mostLogs = 3;
 
 export const findingsText = (count: number): string =>
   count === 0 ? "no findings" : plural(count, "finding");
@@ -128,6 +135,7 @@ export type CardNode =
   | { readonly kind: "card"; readonly card: Card }
   | { readonly kind: "file"; readonly card: Card; readonly line: FileLine }
   | { readonly kind: "output"; readonly card: Card; readonly line: OutputLine }
+  | { readonly kind: "log"; readonly card: Card; readonly line: FileLine }
   | { readonly kind: "reward"; readonly card: Card; readonly file: string };
 
 /** @param trusted whether functions of the folder may run */
@@ -135,6 +143,7 @@ export function partsOf(card: Card, trusted: boolean): readonly CardNode[] {
   return [
     ...card.files.slice(0, mostFiles).map((line): CardNode => ({ kind: "file", card, line })),
     ...card.outputs.map((line): CardNode => ({ kind: "output", card, line })),
+    ...card.logs.map((line): CardNode => ({ kind: "log", card, line })),
     ...(trusted ? card.rewards.slice(0, mostFiles) : []).map((file): CardNode => ({
       kind: "reward",
       card,

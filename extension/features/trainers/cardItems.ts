@@ -2,7 +2,7 @@
 import { basename, resolve } from "node:path";
 import { Range, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, Uri } from "vscode";
 import { commands } from "../../../shared/editor/contributions.ts";
-import type { Card, CardNode } from "./card.ts";
+import type { Card, CardNode, FileLine } from "./card.ts";
 
 const { Collapsed, Expanded } = TreeItemCollapsibleState;
 const colours = {
@@ -13,7 +13,7 @@ const colours = {
 const uriOf = ({ folder }: Card, file: string): Uri => Uri.file(resolve(folder, file));
 
 export const isCardNode = (node: { readonly kind: string }): node is CardNode =>
-  ["card", "file", "output", "reward"].includes(node.kind);
+  ["card", "file", "output", "log", "reward"].includes(node.kind);
 
 /** @param trusted whether a run may be opened */
 export function cardItem(node: CardNode, trusted: boolean): TreeItem {
@@ -34,10 +34,8 @@ function itemOf(node: CardNode, trusted: boolean): TreeItem {
       return item;
     }
     case "file": {
-      const { label, said, tooltip, worst, line, cell, file } = node.line;
-      const item = rowOf(label, said, worst ?? "file-code");
-      if (worst !== undefined) item.iconPath = new ThemeIcon(worst, new ThemeColor(colours[worst]));
-      item.tooltip = tooltip;
+      const { line, cell, file } = node.line;
+      const item = fileRow(node.line, "file-code");
       const at = line === undefined ? {} : { selection: new Range(line - 1, 0, line - 1, 0) };
       item.command =
         cell === undefined
@@ -56,6 +54,13 @@ function itemOf(node: CardNode, trusted: boolean): TreeItem {
         : { command: "workbench.trust.manage", title: "Manage Workspace Trust" };
       return item;
     }
+    case "log": {
+      const item = fileRow(node.line, "output");
+      item.command = trusted
+        ? { command: commands.runImport, title: "Open Run", arguments: [node] }
+        : { command: "vscode.open", title: "Open File", arguments: [uriOf(card, node.line.file)] };
+      return item;
+    }
     case "reward": {
       const item = rowOf("Check Reward", node.file, "beaker");
       item.tooltip = `Runs the reward of ${node.file} on reference answers, and on answers that should earn nothing.`;
@@ -63,6 +68,14 @@ function itemOf(node: CardNode, trusted: boolean): TreeItem {
       return item;
     }
   }
+}
+
+/** With what was found in the file. @param icon where that is nothing */
+function fileRow({ label, said, tooltip, worst }: FileLine, icon: string): TreeItem {
+  const item = rowOf(label, said, worst ?? icon);
+  if (worst !== undefined) item.iconPath = new ThemeIcon(worst, new ThemeColor(colours[worst]));
+  item.tooltip = tooltip;
+  return item;
 }
 
 function rowOf(label: string, description: string, icon: string): TreeItem {
@@ -86,9 +99,10 @@ export function cellIn(word: unknown): { readonly notebook: Uri; readonly cell: 
   return { notebook: uriOf(node.card, node.line.file), cell: node.line.cell };
 }
 
-/** The folder to open of a row, and the configuration that it came from. */
-export function outputIn(word: unknown): { readonly folder: string; readonly config: string } | undefined {
+/** The folder or log to open of a row, and the configuration that it came from, where that is known. */
+export function outputIn(word: unknown): { readonly folder: string; readonly config?: string } | undefined {
   const node = cardNodeIn(word);
+  if (node?.kind === "log") return { folder: uriOf(node.card, node.line.file).fsPath };
   if (node?.kind !== "output") return undefined;
   const { folder, config } = node.line;
   return { folder: resolve(node.card.folder, folder), config: resolve(node.card.folder, config) };

@@ -1,8 +1,8 @@
 /** The folder of a run that follows what another program writes: its worker does the reading. */
 import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { randomBytes } from "node:crypto";
-import { renameSync, rmSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { renameSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { ParamsOf, runsImport } from "../../../shared/protocol/protocol.ts";
 import type { Trainer } from "../../../shared/run/origin.ts";
@@ -13,8 +13,11 @@ import { configFolder, fetchFile } from "../../sites/fetchFile.ts";
 import { Mirror } from "../../sites/mirror.ts";
 import { siteOf, sitePlace } from "../../sites/siteOf.ts";
 import { mirrorPath, newRunId, runsFolder } from "../../store/files.ts";
-import { findGrowing, type Source } from "../../store/imported/findSource.ts";
+import { findGrowing, findSource, type Source } from "../../store/imported/findSource.ts";
 import { draftFolder, nameOf, writeRunFile } from "../../store/imported/runDraft.ts";
+
+/** Bytes of a log until whose it is; the worker reads all of it. */
+const mostLooked = 64 * 1024 * 1024;
 
 export interface NewImport {
   readonly id: string;
@@ -33,9 +36,13 @@ export function newImport(
       code: "refused",
       action: "Name the folder by its absolute path.",
     });
-  const { trainer } = findGrowing(folder);
-  const { config, note = null } = chosenConfig(folder, trainer, named, set, (path) => path);
-  const request = { name, config, folder, sourceRun };
+  const source = findSource(folder, mostLooked);
+  const { trainer } = source;
+  const near = statSync(folder).isFile() ? dirname(folder) : folder;
+  const { config, note = null } = chosenConfig(near, trainer, named, set, (path) => path);
+  // As a log that is imported is called: of many in one folder, each is another training.
+  const called = source.kind === "log" ? basename(source.feed.folder) : undefined;
+  const request = { name: name ?? called, config, folder, sourceRun };
   const id = newRunId(nameOf(request), new Date().toISOString(), trainer);
   const draft = draftFolder(store, id);
   const home = join(runsFolder(store), id);

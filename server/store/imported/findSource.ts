@@ -9,19 +9,22 @@ import { findOutput } from "./findOutput.ts";
 export type Source =
   /** Rollouts of verl or TRL, which stay where they are. */
   | { readonly kind: "dump"; readonly trainer: Trainer }
-  | { readonly kind: "feed"; readonly trainer: Trainer; readonly feed: FoundFeed };
+  | { readonly kind: "feed"; readonly trainer: Trainer; readonly feed: FoundFeed }
+  /** What the training printed: read as it is now, since a log does not say who still writes to it. */
+  | { readonly kind: "log"; readonly trainer: Trainer; readonly feed: FoundFeed };
 
 /**
  * What is there once all is written: where there is neither a dump nor a tracker's file, what the training printed.
+ * @param most bytes of a named log that are looked through and read; default: all
  * @throws UserError where there is nothing to import
  */
-export function findSource(root: string): Source {
+export function findSource(root: string, most?: number): Source {
   try {
     return findGrowing(root);
   } catch (error) {
-    const log = isNothing(error) ? findLog(root) : undefined;
+    const log = isNothing(error) ? findLog(root, most) : undefined;
     if (log === undefined) throw error;
-    return { kind: "feed", trainer: log.trainer, feed: log };
+    return { kind: "log", trainer: log.trainer, feed: log };
   }
 }
 

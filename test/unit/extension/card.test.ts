@@ -83,15 +83,17 @@ test("its rows are the launches, what is wrong elsewhere, what they left, and, w
     { ...finding("error", "slurm-1.out"), by: "log" as const, message: "Collapsed at step 9." },
     finding("info", "notes.yaml"),
   ];
-  const card = cardOf("/p", { ...none, findings, outputs, rewards: [file] })!;
+  const logs = ["old.log", "slurm-1.out"];
+  const card = cardOf("/p", { ...none, findings, outputs, logs, rewards: [file] })!;
   const kinds = (trusted: boolean): readonly string[] => partsOf(card, trusted).map(({ kind }) => kind);
-  assert.deepEqual(kinds(true), ["file", "file", "output", "reward"]);
-  assert.deepEqual(kinds(false), ["file", "file", "output"]);
+  assert.deepEqual(kinds(true), ["file", "output", "log", "log", "reward"]);
+  assert.deepEqual(kinds(false), ["file", "output", "log", "log"]);
   assert.deepEqual(
-    card.files.map(({ label, said, starts, worst }) => [label, said, starts, worst]),
+    [...card.files, ...card.logs].map(({ label, said, starts, worst }) => [label, said, starts, worst]),
     [
       ["train.sh", "scripts · 1 finding", true, "error"],
       ["slurm-1.out", "1 finding", false, "error"],
+      ["old.log", "", false, undefined],
     ],
   );
   assert.equal(card.files[0]?.tooltip, "scripts/train.sh\nline 3: Wrong.");

@@ -86,6 +86,7 @@ const places: readonly Context[] = [
       ...document(scheme, "gradus-rollouts"),
     })),
     { ...situation, explorerResourceIsFolder: true },
+    { ...situation, resourceFilename: "slurm-1.out" },
   ])
   .concat(allRuns.map(contextOf), partContexts, [
     { ...configs, view: views.configs, viewItem: "config" },

@@ -13,6 +13,12 @@ export const left: FollowEnd = {
   message: "Following was stopped; the training itself goes on.",
 };
 
+/** Of what is read as it is now. */
+export const readThrough = (feed: Pick<Feed, "about">): FollowEnd => ({
+  status: feed.about().ended?.status ?? "finished",
+  message: "",
+});
+
 interface Followed {
   readonly pace: Pace | null;
   readonly lastStep: number;

@@ -6,12 +6,12 @@ import { hasLostRun, takeLease } from "../../../../shared/run/lease.ts";
 import type { RunFile } from "../../../../shared/run/run.ts";
 import { limits, readText } from "../../../lib/inputFile.ts";
 import { authoredPath } from "../../files.ts";
-import { findGrowing } from "../findSource.ts";
+import { findSource, type Source } from "../findSource.ts";
 import { recordedConfig } from "../recordedConfig.ts";
 import { rewardHashes } from "../rewardHashes.ts";
 import { DumpFeed } from "./dumpFeed.ts";
 import type { Feed } from "./feed.ts";
-import { endOf, left, type FollowEnd } from "./followEnd.ts";
+import { endOf, left, readThrough, type FollowEnd } from "./followEnd.ts";
 import { FeedRun } from "./feedRun.ts";
 import { RemoteLooks, type RemoteFolder } from "./remoteLooks.ts";
 import { existsSync } from "node:fs";
@@ -42,7 +42,8 @@ export async function followFeed({ every = 500, quiet, ...options }: FollowOptio
   const watch = looks && setInterval(() => stopAsked(options.folder) && stopped.abort(), stopEvery);
   // A feed that opens half of a folder may take it for another training's.
   await looks?.look();
-  const feed = open(options);
+  const found = findSource(options.source);
+  const feed = open(options, found);
   const run = await runOf(options, feed);
   try {
     let slice = feed.next(false);
@@ -62,7 +63,9 @@ export async function followFeed({ every = 500, quiet, ...options }: FollowOptio
           ? left
           : slice.more
             ? undefined
-            : endOf(feed, run, { quiet, grew });
+            : found.kind === "log"
+              ? readThrough(feed)
+              : endOf(feed, run, { quiet, grew });
       if (end !== undefined) {
         finish(feed, run, end);
         return 0;
@@ -107,11 +110,10 @@ function stopAsked(runFolder: string): boolean {
     .some((line) => /"action":"stop"/.test(line));
 }
 
-function open({ folder, run, source }: FollowOptions): Feed {
+function open({ folder, run, source }: FollowOptions, found: Source): Feed {
   const config = recordedConfig(folder, authoredOf(folder));
-  const found = findGrowing(source);
   const options = { config, run: run.sourceRun };
-  return found.kind === "feed" ? found.feed.open(options) : new DumpFeed(source, options);
+  return found.kind === "dump" ? new DumpFeed(source, options) : found.feed.open(options);
 }
 
 const authoredOf = (folder: string): string =>

@@ -163,7 +163,7 @@ test("what is no log is refused as before, and a log alone is nothing to follow 
   const text = written("notes.txt", "step:1 - nothing\n{'a': 1}\n");
   assert.throws(() => findSource(text), /holds nothing that Gradus imports/);
   const log = written("train.log", `${verlLineOf(soundVerl, 1)}\n`);
-  assert.equal(findSource(log).kind, "feed");
+  assert.equal(findSource(log).kind, "log");
   assert.throws(() => findGrowing(log), /holds nothing/);
   assert.throws(() => findGrowing(dirname(log)), /There is nothing to import/);
 });
