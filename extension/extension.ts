@@ -30,6 +30,7 @@ import { RewardAttack } from "./features/rescore/attack.ts";
 import { RescoreDocuments } from "./features/rescore/documents.ts";
 import { ConfigsNaming } from "./features/rescore/naming.ts";
 import { RewardChecks } from "./features/rescore/rewardChecks.ts";
+import { GoldHints } from "./features/rescore/goldHints.ts";
 import { RewardHints } from "./features/rescore/rewardHints.ts";
 import { RolloutLists } from "./features/rollouts/find/provider.ts";
 import { TokenHeat } from "./features/rollouts/heat/heat.ts";
@@ -139,6 +140,7 @@ function build(context: ExtensionContext): Api {
     rolloutHovers(documents, heat, hovers),
     new RescoreDocuments(stores, naming),
     new RewardHints(stores, naming),
+    new GoldHints(stores, naming),
     rewardChecks,
     registerCheckReward(commandLine, naming, rewardChecks),
     cards,

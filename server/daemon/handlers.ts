@@ -14,7 +14,14 @@ import { reviewConfig } from "./config/review.ts";
 import { explain } from "./explain/explain.ts";
 import { coverageOnce, rescoreOnce, sweepOnce } from "./rescore/rescoreOnce.ts";
 import type { Rescorer } from "./rescore/rescorer.ts";
-import { attackReward, checkReward, pinReward, reportOnJudge, testReward } from "./rewardChecks/answer.ts";
+import {
+  attackReward,
+  checkReward,
+  goldOfReward,
+  pinReward,
+  reportOnJudge,
+  testReward,
+} from "./rewardChecks/answer.ts";
 import type { RewardChecker } from "./rewardChecks/rewardChecker.ts";
 import { stageSteps } from "./config/stageSteps.ts";
 import { dismiss } from "./verdict/dismissals.ts";
@@ -91,6 +98,7 @@ export function handlersOf(
     ...answers(protocol.rescore, (parameters) => rescoreOnce(remote, rescorer, parameters)),
     ...answers(protocol.rescoreSweep, (parameters) => sweepOnce(remote, rescorer, parameters)),
     ...answers(protocol.rewardCheck, (parameters) => checkReward(remote, checker, parameters)),
+    ...answers(protocol.rewardGold, (parameters) => goldOfReward(checker, parameters)),
     ...answers(protocol.rewardAttack, (parameters, token) => attackReward(checker, parameters, token)),
     ...answers(protocol.rewardPin, (parameters) => pinReward(remote, checker, parameters)),
     ...answers(protocol.rewardTest, (parameters) => testReward(checker, parameters)),

@@ -27,7 +27,7 @@ import {
   rolloutsSearch,
   rolloutsWhy,
 } from "./recorded.ts";
-import { rewardAttack, rewardCheck, rewardPin, rewardTest } from "./rewards.ts";
+import { rewardAttack, rewardCheck, rewardGold, rewardPin, rewardTest } from "./rewards.ts";
 import {
   runsBoundary,
   runsCompare,
@@ -103,6 +103,7 @@ export const requests = {
   rescore,
   rescoreSweep,
   rewardCheck,
+  rewardGold,
   rewardAttack,
   rewardPin,
   rewardTest,

@@ -38,6 +38,23 @@ export const rewardCheck = request<{
   }),
 );
 
+/** How many reference answers a function of one's own rewards. */
+export interface GoldCount {
+  readonly term: string;
+  /** Absolute, and the function in it. */
+  readonly file: string;
+  readonly name: string;
+  /** Reference answers that succeed; of a term that decides nothing, those that it rewards. */
+  readonly rewarded: number;
+  readonly of: number;
+}
+
+/** As `gradus/reward/check`, while somebody types: the reference answers alone, of functions that answer at once. */
+export const rewardGold = request<{ readonly counts: readonly GoldCount[] | null }>()(
+  "gradus/reward/gold",
+  edited.extend({ python: z.string().optional().describe("The Python of rewards that name none.") }),
+);
+
 /** A way to be rewarded without the answer. */
 export interface RewardHole {
   /** One sentence. */

@@ -184,6 +184,7 @@ describe("a daemon that is asked about a folder from elsewhere", () => {
       ask(connection, protocol.rescore, { ...asked, trusted }),
       ask(connection, protocol.rescoreSweep, { ...asked, trusted, term: "own" }),
       ask(connection, protocol.rewardCheck, { ...asked, trusted }),
+      ask(connection, protocol.rewardGold, { ...asked, trusted }),
       ask(connection, protocol.rewardAttack, { ...asked, trusted, seconds: 1 }),
       ask(connection, protocol.rewardCoverage, { ...asked, trusted }),
       ask(connection, protocol.judgeReport, { ...asked, trusted, ...term }),

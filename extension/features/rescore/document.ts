@@ -1,5 +1,5 @@
 /** The rollouts that an edit changes most, as two texts that a diff editor lays side by side; and a sweep as a table. Pure. */
-import { formatFraction, formatNumber, plural } from "../../../shared/lib/format.ts";
+import { formatCount, formatFraction, formatNumber, plural } from "../../../shared/lib/format.ts";
 import type { BeforeNow, ChangedRollout, Rescored, Sweep } from "../../../shared/rollouts/rescore.ts";
 import { blocksOf, coverage, stillText, sweptText } from "../../../shared/rollouts/rescoreText.ts";
 import { fromWire } from "../../../shared/rollouts/rollouts.ts";
@@ -82,6 +82,24 @@ const bar = (part: number): string => {
   return "█".repeat(filled) + "·".repeat(width - filled);
 };
 
+/** "gold 0 of 64". */
+export const goldText = ({ rewarded, of }: { readonly rewarded: number; readonly of: number }): string =>
+  `gold ${formatCount(rewarded)} of ${formatCount(of)}`;
+
+/** A notebook as its file would be, without outputs. @param cells `kind` as the editor numbers it: 2 is code */
+export const notebookText = (cells: readonly { readonly kind: number; readonly text: string }[]): string =>
+  JSON.stringify({
+    cells: cells.map(({ kind, text }) => ({
+      cell_type: kind === 2 ? "code" : "markdown",
+      metadata: {},
+      source: text,
+      ...(kind === 2 && { outputs: [], execution_count: null }),
+    })),
+    metadata: {},
+    nbformat: 4,
+    nbformat_minor: 5,
+  });
+
 /** How a trainer's configuration names the function of a reward's file: verl's key, TRL's list. */
 const trainerNames = [
   /custom_reward_function\.name=["']?([A-Za-z_]\w*)/,
@@ -98,7 +116,15 @@ export function pythonLine(text: string, file: string, config: string): number |
   const after = config.split(`${file}:`)[1] ?? "";
   const named = trainerNames.map((pattern) => pattern.exec(config)?.[1]).find((name) => name !== undefined);
   const name = /^[A-Za-z_]\w*/.exec(after)?.[0] ?? named ?? "compute_score";
-  const own = new RegExp(`^(?:(?:async\\s+)?def\\s+${name}\\b|${name}\\s*=)`);
+  return definedLine(text, name);
+}
+
+/** The line that defines a function or gives it its name, in Python or JavaScript. @param name a word */
+export function definedLine(text: string, name: string): number | undefined {
+  const word = name.replaceAll("$", "\\$");
+  const own = new RegExp(
+    `^(?:export\\s+)?(?:default\\s+)?(?:async\\s+)?(?:(?:def|function|const)\\s+${word}(?![\\w$])|${word}\\s*=(?!=))`,
+  );
   const found = text.split("\n").findIndex((line) => own.test(line));
   return found < 0 ? undefined : found;
 }

@@ -1,6 +1,7 @@
 /** The checks that an editor asks for whenever a reward is saved: quick, or left out with the reason. */
-import type { RewardFinding } from "../../../shared/protocol/rewards.ts";
+import type { GoldCount, RewardFinding } from "../../../shared/protocol/rewards.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import type { AnswerScorer } from "./answers.ts";
@@ -13,7 +14,7 @@ import {
   loadFinding,
   probeFindings,
 } from "./findings.ts";
-import { checkGold } from "./gold.ts";
+import { checkGold, goldCounts } from "./gold.ts";
 import { probeReward } from "./probe.ts";
 import { checkFormat } from "./format/checkFormat.ts";
 import { goldLeft, standInText } from "./sentences.ts";
@@ -88,6 +89,27 @@ export async function* checkReward(
   }
   const gold = await checkGold(config, scorer, tasks);
   if (gold !== undefined) yield { kind: "findings", findings: [...failing(), ...goldFindings(gold, places)] };
+}
+
+/**
+ * Reference answers that are rewarded, while somebody types: none of a function that is slow, or that cannot be loaded yet.
+ * @param near rollouts that lie near the config, for where its data is not here
+ */
+export async function countGold(
+  config: RunConfig,
+  scorer: AnswerScorer,
+  near: () => RecordedRollouts | undefined,
+): Promise<readonly GoldCount[]> {
+  try {
+    await scorer.prepareDeciding();
+    const tried = await tasksToTry(config, scorer, near);
+    if (!areOwn(tried) || ((await slowestTerm(scorer, tried.tasks))?.seconds ?? slow) >= slow) return [];
+    return await goldCounts(scorer, tried.tasks);
+  } catch (error) {
+    // Half of a line is no function.
+    if (error instanceof UserError) return [];
+    throw error;
+  }
 }
 
 /** Undefined where there is no task to answer. */

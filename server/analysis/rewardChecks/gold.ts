@@ -1,4 +1,5 @@
 /** Whether the reward recognises each row's own reference answer: where it does not, that row can only teach what is wrong. */
+import type { GoldCount } from "../../../shared/protocol/rewards.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { decidingTerms, type AnswerScorer, type ScoredAnswer } from "./answers.ts";
 import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
@@ -8,6 +9,7 @@ import { spokenTags } from "./forms/spokenTags.ts";
 import { traitsOf, type Trait } from "./forms/traits.ts";
 import { checkFormat, type FormatFinding } from "./format/checkFormat.ts";
 import { PromptForms } from "./format/promptForms.ts";
+import { ownFile } from "./ownFiles.ts";
 
 /** A row whose reference answer is no success. */
 export interface GoldFailure extends Omit<CheckedTask, "task"> {
@@ -122,6 +124,33 @@ export async function checkGold(
     passing,
     format: await checkFormat(scorer, tasks, prompts),
   };
+}
+
+/** Of a sample of the tasks, by term of one's own. What rewards no answer and shows no other fault may be a penalty: it is left out. */
+export async function goldCounts(
+  scorer: AnswerScorer,
+  tasks: readonly CheckedTask[],
+): Promise<readonly GoldCount[]> {
+  const prompts = new PromptForms(scorer.body);
+  const sample = spread(tasks, tried);
+  const form = await goldFormOf(scorer, sample, prompts);
+  if (form === undefined) return [];
+  const scored = await scorer.score(answersIn(form, sample).map(({ answer }) => answer));
+  const underpaid = new Set((await checkFormat(scorer, sample, prompts)).map(({ term }) => term));
+  return scorer.body.reward.terms.flatMap((term): readonly GoldCount[] => {
+    const [file, { export: name }] = [ownFile(term), term.term.params];
+    if (file === undefined || typeof name !== "string") return [];
+    const own = scored.filter(({ terms, errors }) => terms[term.name] !== null || term.name in errors);
+    const decides = (one: ScoredAnswer): boolean =>
+      decidingTerms(scorer.body, one.task.source)[0]?.name === term.name;
+    const rewarded = own.filter((one) =>
+      decides(one) ? one.success === true : (one.terms[term.name] ?? 0) > 0,
+    ).length;
+    const isFault = underpaid.has(term.name) || own.some(decides);
+    return own.length > 0 && (rewarded > 0 || isFault)
+      ? [{ term: term.name, file, name, rewarded, of: own.length }]
+      : [];
+  });
 }
 
 function bestOf(scored: readonly ScoredAnswer[]): number | null {

@@ -9,6 +9,7 @@ import type {
   judgeReport,
   rewardAttack,
   rewardCheck,
+  rewardGold,
   rewardPin,
   rewardTest,
 } from "../../../shared/protocol/protocol.ts";
@@ -47,9 +48,17 @@ export async function checkReward(
   const failures = record === null ? [] : await failuresOf(record);
   if (recorded || !trusted) return { findings: failures, notes: [] };
   const rollouts = record === null ? [] : await lastRollouts(remote, record.summary.id);
-  const checked = await checker.check(texts.file, { ...texts, want: { kind: "check", rollouts } }, python);
+  const checked = await checker.check({ ...texts, want: { kind: "check", rollouts } }, python);
   if (checked === undefined) return { findings: null, notes: [] };
   return { findings: [...checked.findings, ...failures], notes: checked.notes };
+}
+
+export async function goldOfReward(
+  checker: RewardChecker,
+  { trusted, python, ...edited }: ParamsOf<typeof rewardGold>,
+): Promise<ResultOf<typeof rewardGold>> {
+  if (!trusted) return { counts: [] };
+  return { counts: (await checker.gold({ ...textsOf(edited), want: { kind: "gold" } }, python)) ?? null };
 }
 
 export async function attackReward(

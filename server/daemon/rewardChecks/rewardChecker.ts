@@ -2,6 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type {
+  GoldCount,
   ResultOf,
   RewardFinding,
   curriculumTest,
@@ -30,6 +31,7 @@ export interface Checked {
 }
 
 interface Outcome extends Checked {
+  readonly counts?: readonly GoldCount[];
   readonly attacked?: Attacked;
   readonly pinned?: ResultOf<typeof rewardPin>;
   readonly reported?: JudgeReport;
@@ -45,8 +47,23 @@ export class RewardChecker {
   private readonly threads = new Set<Promise<unknown>>();
   private before: Promise<unknown> = Promise.resolve();
 
-  /** undefined: a later request of the same key took its place. @param python of rewards that name none */
-  async check(key: string, task: RewardTask, python: string | undefined): Promise<Checked | undefined> {
+  /** undefined: a later request of the same file took its place. @param python of rewards that name none */
+  async check(task: RewardTask, python: string | undefined): Promise<Checked | undefined> {
+    const outcome = await this.latest(task, python);
+    if (outcome === undefined) return undefined;
+    const { findings, notes, ended } = outcome;
+    const late = `Not everything was checked within ${checkWithin / 1000} s: \`gradus reward FILE --gold --probe\` does it.`;
+    return { findings, notes: ended === "late" ? [...notes, late] : notes };
+  }
+
+  /** undefined: a later request of the same file took its place, or there was not the time. */
+  async gold(task: RewardTask, python: string | undefined): Promise<readonly GoldCount[] | undefined> {
+    return (await this.latest(task, python))?.counts;
+  }
+
+  /** One after the other; of a file and a kind the last alone. */
+  private async latest(task: RewardTask, python: string | undefined): Promise<Outcome | undefined> {
+    const key = `${task.want.kind} ${task.file}`;
     this.checks.get(key)?.abort();
     const abort = new AbortController();
     this.checks.set(key, abort);
@@ -56,10 +73,7 @@ export class RewardChecker {
     this.before = checked.catch(() => undefined);
     try {
       const outcome = await checked;
-      if (outcome === undefined || outcome.ended === "stopped") return undefined;
-      const { findings, notes, ended } = outcome;
-      const late = `Not everything was checked within ${checkWithin / 1000} s: \`gradus reward FILE --gold --probe\` does it.`;
-      return { findings, notes: ended === "late" ? [...notes, late] : notes };
+      return outcome?.ended === "stopped" ? undefined : outcome;
     } finally {
       if (this.checks.get(key) === abort) this.checks.delete(key);
     }
@@ -157,7 +171,7 @@ function inThread(
   worker.unref();
   const findings: RewardFinding[] = [];
   const notes: string[] = [];
-  let answer: Pick<Outcome, "attacked" | "pinned" | "tested" | "simulated" | "reported"> = {};
+  let answer: Pick<Outcome, "counts" | "attacked" | "pinned" | "tested" | "simulated" | "reported"> = {};
   let ended: Outcome["ended"] = "itself";
   return new Promise<Outcome>((resolve, reject) => {
     let patience: NodeJS.Timeout | undefined;

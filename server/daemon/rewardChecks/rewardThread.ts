@@ -1,5 +1,6 @@
 /** A thread that tries one config's reward: functions of the workspace run in processes that it starts and ends. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type {
@@ -15,7 +16,7 @@ import { askJudge } from "../../analysis/judge/ask.ts";
 import { judgeReport } from "../../analysis/judge/report.ts";
 import { AnswerScorer } from "../../analysis/rewardChecks/answers.ts";
 import { attackReward } from "../../analysis/rewardChecks/attack.ts";
-import { checkReward } from "../../analysis/rewardChecks/check.ts";
+import { checkReward, countGold } from "../../analysis/rewardChecks/check.ts";
 import { runTestsOfConfig } from "../../analysis/rewardChecks/configTests.ts";
 import {
   pinnedTest,
@@ -30,6 +31,7 @@ import { UnsavedTerm } from "../../analysis/rewardChecks/unsavedTerm.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { loadTried, type TriedFile } from "../../frameworks/asConfig/builtRows.ts";
 import { loadFile, type LoadedFile } from "../../frameworks/asConfig/load.ts";
+import { isPython, pythonText, readPython } from "../../lib/notebook/notebook.ts";
 import { withhold } from "../../lib/own/withheld.ts";
 import { testedConfig } from "../../frameworks/asConfig/testedConfig.ts";
 import { recordedNear } from "../../store/recordedNear.ts";
@@ -144,6 +146,13 @@ async function triedOf(
   return recorded ? { loaded: loadFile(file, options), notes: [] } : await loadTried(file, options, signal);
 }
 
+/** Of a script or a notebook that trains by functions of its own: these are in the editor, too. */
+function ownText({ file, text }: RewardTask): RewardTask["unsaved"] {
+  if (!isPython(file)) return {};
+  const own = pythonText(file, text);
+  return existsSync(file) && readPython(file) === own ? {} : { [resolve(file)]: own };
+}
+
 async function answer(
   task: RewardTask,
   signal: AbortSignal,
@@ -158,10 +167,12 @@ async function answer(
   if (want.kind === "pin") return post({ kind: "pinned", pinned: pinned(task, want.row, want.expect) });
   const { untried, notes, ...tried } = await triedOf(task, want.kind === "judge", signal);
   if (untried !== undefined && want.kind === "check") return post({ kind: "note", note: untried });
+  if (untried !== undefined && want.kind === "gold") return post({ kind: "counted", counts: [] });
   if (untried !== undefined) throw new UserError(untried, { file: task.file, code: "reward-untried" });
   const { config, ...found } = withConfig(task.file, tried.loaded);
   if (want.kind === "check") for (const note of notes) post({ kind: "note", note });
-  const scorer = scorerOf(config, signal, unsaved, want.kind === "judge" ? want.term : undefined);
+  const texts = { ...unsaved, ...ownText(task) };
+  const scorer = scorerOf(config, signal, texts, want.kind === "judge" ? want.term : undefined);
   try {
     signal.throwIfAborted();
     if (want.kind === "judge") {
@@ -169,13 +180,15 @@ async function answer(
       const reported = judgeReport(want.term, want.labels, { ...asked, threshold: want.threshold });
       return post({ kind: "reported", reported });
     }
-    if (want.kind === "attack")
+    const near = () => recordedNear(config);
+    if (want.kind === "gold") post({ kind: "counted", counts: await countGold(config, scorer, near) });
+    else if (want.kind === "attack")
       post({ kind: "attacked", attacked: await attacked(config, scorer, want.seconds) });
     else
       for await (const checked of checkReward(config, found, scorer, {
         unsaved,
         rollouts: want.rollouts,
-        near: () => recordedNear(config),
+        near,
       }))
         post(checked);
   } finally {

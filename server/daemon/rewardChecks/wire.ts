@@ -1,5 +1,6 @@
 /** What the daemon and a thread that tries a reward say to each other. Plain data both ways. */
 import type {
+  GoldCount,
   ResultOf,
   RewardFinding,
   RewardHole,
@@ -21,6 +22,7 @@ export interface RewardTask {
   readonly unsaved: Readonly<Record<string, string>>;
   readonly want:
     | { readonly kind: "check"; readonly rollouts: readonly RolloutRow[] }
+    | { readonly kind: "gold" }
     | { readonly kind: "attack"; readonly seconds: number }
     | { readonly kind: "pin"; readonly row: RolloutRow; readonly expect: Expectation }
     /** null: those that belong to the config. */
@@ -45,6 +47,7 @@ export interface Attacked {
 export type FromThread =
   | { readonly kind: "findings"; readonly findings: readonly RewardFinding[] }
   | { readonly kind: "note"; readonly note: string }
+  | { readonly kind: "counted"; readonly counts: readonly GoldCount[] }
   | { readonly kind: "attacked"; readonly attacked: Attacked }
   | { readonly kind: "pinned"; readonly pinned: ResultOf<typeof rewardPin> }
   | { readonly kind: "tested"; readonly tested: ResultOf<typeof rewardTest> }

@@ -3,8 +3,11 @@ import { test } from "node:test";
 import { Findings } from "../../../extension/features/rescore/findings.ts";
 import {
   changedText,
+  definedLine,
   exportLine,
+  goldText,
   isTrainerText,
+  notebookText,
   pythonLine,
   sweepTable,
 } from "../../../extension/features/rescore/document.ts";
@@ -164,6 +167,30 @@ test("a reward's hint is at the end of the line that exports it", () => {
   assert.equal(exportLine("export const score = () => 1;"), 0);
   assert.equal(exportLine("export default async function (x) {}"), 0);
   assert.equal(exportLine("export type A = 1;\nfunction score() {}"), undefined);
+});
+
+test("a function's line is found by its name, and a notebook is written as its file would be", () => {
+  const lines = (text: string, name = "score"): number | undefined => definedLine(text, name);
+  assert.equal(lines("import re\nasync def score(x):\n"), 1);
+  assert.equal(lines("scores = 1\nscore = partial(f)\n"), 1);
+  assert.equal(lines("export default async function score(x) {}"), 0);
+  assert.equal(lines("export const score = () => 1;"), 0);
+  assert.equal(lines("def score_all(x):\n  score == 1\nscore == 2"), undefined);
+  assert.equal(lines("export function $score() {}", "$score"), 0);
+  assert.equal(goldText({ rewarded: 0, of: 64 }), "gold 0 of 64");
+  const { cells } = JSON.parse(
+    notebookText([
+      { kind: 1, text: "# About" },
+      { kind: 2, text: "x = 1\ny = 2" },
+    ]),
+  );
+  assert.deepEqual(
+    cells.map((cell: { cell_type: string; source: string }) => [cell.cell_type, cell.source]),
+    [
+      ["markdown", "# About"],
+      ["code", "x = 1\ny = 2"],
+    ],
+  );
 });
 
 test("what the checks of several configs find is kept by config and shown by file, each once", () => {

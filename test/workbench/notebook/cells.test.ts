@@ -2,7 +2,7 @@ import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
 import type { Api } from "../../../extension/extension.ts";
 import { notebook, tutorial } from "../../support/notebooks.ts";
-import { activated, config, until } from "../support.ts";
+import { activated, config, stopEverything, until } from "../support.ts";
 
 describe("a notebook of a trainer", () => {
   let uri: vscode.Uri;
@@ -84,5 +84,54 @@ describe("a notebook of a trainer", () => {
       contents.map((one) => (typeof one === "string" ? one : one.value)),
     );
     assert.match(texts.join("\n"), /max_steps/);
+  });
+
+  it("has the log of its training beside it, which opens as a run", async () => {
+    const log = vscode.Uri.joinPath(uri, "..", "slurm-1.out");
+    const lines = Array.from(
+      { length: 30 },
+      (_, i) => `{'loss': 0.1, 'reward': ${i / 30}, 'epoch': 0.${i + 10}}`,
+    );
+    await vscode.workspace.fs.writeFile(log, new TextEncoder().encode(`${lines.join("\n")}\n`));
+    await api.cards.look();
+    const [card] = await api.runs.getChildren();
+    const items = (await api.runs.getChildren(card)).map((node) => api.runs.getTreeItem(node));
+    const { command } = items.find(({ label }) => label === "slurm-1.out")!;
+    await vscode.commands.executeCommand(command!.command, ...(command!.arguments ?? []));
+    await until(
+      () => api.stores.runs.some(({ status, name }) => status === "finished" && name === "slurm-1.out"),
+      "the log's run",
+    );
+    await vscode.workspace.fs.delete(log);
+    await vscode.window.showNotebookDocument(open, { selections: [new vscode.NotebookRange(4, 5)] });
+  });
+
+  it("says at its functions how many reference answers they pay, as they are typed", async () => {
+    const rows = [3, 7].map((n) =>
+      JSON.stringify({ prompt: `What is ${n - 1} + 1? Write <answer>…</answer>.`, answer: String(n) }),
+    );
+    const data = vscode.Uri.joinPath(uri, "..", "rows.jsonl");
+    await vscode.workspace.fs.writeFile(data, new TextEncoder().encode(rows.join("\n")));
+    // The log has opened a store, without which nothing is tried.
+    const { document } = open.cellAt(4);
+    const all = new vscode.Range(0, 0, document.lineCount, 0);
+    const shownAt = async (expected: readonly string[]): Promise<void> =>
+      void (await until(async () => {
+        const hints = await vscode.commands.executeCommand<vscode.InlayHint[]>(
+          "vscode.executeInlayHintProvider",
+          document.uri,
+          all,
+        );
+        const texts = hints.map(({ label, position }) => `${position.line} ${String(label)}`);
+        return texts.join() === expected.join();
+      }, expected.join()));
+    await shownAt(["3 gold 2 of 2", "6 gold 2 of 2"]);
+    const edit = new vscode.WorkspaceEdit();
+    const at = document.positionAt(document.getText().indexOf("== a"));
+    edit.replace(document.uri, new vscode.Range(at, at.translate(0, 4)), '== "7"');
+    await vscode.workspace.applyEdit(edit);
+    await shownAt(["3 gold 1 of 2", "6 gold 2 of 2"]);
+    await stopEverything(api);
+    await vscode.workspace.fs.delete(data);
   });
 });
