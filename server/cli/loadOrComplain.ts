@@ -1,4 +1,11 @@
 import { resolve } from "node:path";
+import { copiedWord } from "../../shared/lib/copiedWord.ts";
+import { UserError } from "../../shared/lib/errors.ts";
+import { grammar } from "../config/grammar/grammar.ts";
+import { isConfigName, looksOwn } from "../config/configKind.ts";
+import { readText, statsOf } from "../lib/inputFile.ts";
+import { longestSource } from "../lib/notebook/notebook.ts";
+import { trainerOfLog } from "../store/imported/feeds/console/logFeed.ts";
 import { plural } from "../../shared/lib/format.ts";
 import type { LoadOptions } from "../rules/load.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
@@ -44,7 +51,35 @@ export async function triedOrComplain(
   return said && { ...tried, ...said };
 }
 
+/** A log, or the text of another program: what YAML makes of it would be a page. @throws UserError */
+export function refuseNoConfig(file: string, { diagnostics }: Pick<LoadedFile, "diagnostics">): void {
+  const path = resolve(file);
+  if (
+    isConfigName(file) ||
+    !diagnostics.some(({ rule, severity }) => rule === "syntax" && severity === "error")
+  )
+    return;
+  if (
+    statsOf(path)?.isFile() !== true ||
+    looksOwn(readText(path, longestSource(path)), Object.keys(grammar.fields))
+  )
+    return;
+  const shown = pathText(path);
+  throw new UserError("this is neither a Gradus config nor a file that starts verl, TRL or OpenRLHF", {
+    file: shown,
+    code: "no-config",
+    action:
+      trainerOfLog(path, mostLooked) === undefined
+        ? "Name a config, or a training script."
+        : `It is the log of a training: \`gradus check ${copiedWord(shown)}\` judges it, and \`gradus runs import ${copiedWord(shown)}\` opens it.`,
+  });
+}
+
+/** Bytes of a file until whose log it is. */
+const mostLooked = 1 << 20;
+
 function sayLoaded(file: string, { config, diagnostics, converted }: LoadedFile): Said | undefined {
+  if (config === undefined) refuseNoConfig(file, { diagnostics });
   sayConverted(file, converted);
   complainAbout(diagnostics, config === undefined ? "info" : "error");
   if (config === undefined) process.exitCode = exit.failed;

@@ -4,7 +4,7 @@ import { Document, isMap, isScalar, isSeq, type Node } from "yaml";
 import { loadFile } from "../frameworks/asConfig/load.ts";
 import type { ValueOrigin } from "../rules/load.ts";
 import { complain, exit, printExactly, printJson, type Command } from "./command.ts";
-import { sayConverted } from "./loadOrComplain.ts";
+import { refuseNoConfig, sayConverted } from "./loadOrComplain.ts";
 import { collect, complainAbout } from "./text/diagnostics.ts";
 import { whole } from "./options.ts";
 
@@ -33,6 +33,7 @@ export const command: Command = {
         const { tree, origins, diagnostics, converted } = loadFile(file, options, {
           needs: needs.written,
         });
+        refuseNoConfig(file, { diagnostics });
         sayConverted(file, converted);
         if (complainAbout(diagnostics)) {
           // Another trainer's config has been named as such: there is nothing to fix.

@@ -12,7 +12,7 @@ import type { RunConfig } from "../core/config/runConfig.ts";
 import { rehearse } from "../analysis/rehearsal/rehearse.ts";
 import type { Converted } from "../frameworks/convert/index.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
-import { sayConverted } from "./loadOrComplain.ts";
+import { refuseNoConfig, sayConverted } from "./loadOrComplain.ts";
 import { rehearsalText } from "./text/rehearsalText.ts";
 import { printDryRun } from "./text/dryRunText.ts";
 import { collect, complainAbout, pathText } from "./text/diagnostics.ts";
@@ -60,6 +60,7 @@ function checked(file: string, { set, steps, seed }: Options): RunConfig | undef
     ...(steps === undefined ? {} : { steps }),
     ...(seed === undefined ? {} : { seed }),
   });
+  refuseNoConfig(file, { diagnostics });
   sayConverted(file, converted);
   const model = diagnostics.find(({ rule, option }) => rule === "model-file" && option === undefined);
   if (converted !== undefined && model !== undefined) throw twoWays(file, converted);

@@ -1,11 +1,12 @@
 /** What aliases of a YAML document expand to, and how far they may: 1 kB of them can mean 10⁸ values. */
 import { isAlias, isCollection, isNode, isPair, visit, type Alias, type Document, type Node } from "yaml";
+import { formatCount } from "../../shared/lib/format.ts";
 
 /** Values that the aliases of one reading may expand to, all files together. */
 export const mostAliased = 100_000;
 
 export const aliasesBeyondWords = (most: number): string =>
-  `The aliases expand to more than ${most.toLocaleString("en-US")} values: anchors that contain aliases of other anchors multiply. Write the values out, or put fewer of them into an anchor.`;
+  `The aliases expand to more than ${formatCount(most)} values: anchors that contain aliases of other anchors multiply. Write the values out, or put fewer of them into an anchor.`;
 
 export const tooManyAliases = aliasesBeyondWords(mostAliased);
 

@@ -11,6 +11,8 @@ export interface Finding {
   /** Who says so: a rule of `validate`, the reward on reference and wrong answers, or the verdict on a log. */
   readonly by: "validate" | "reward" | "log";
   readonly rule?: string;
+  /** `gradus validate --fix` mends it. */
+  readonly fixable?: boolean;
   readonly message: string;
 }
 

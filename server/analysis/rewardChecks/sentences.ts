@@ -59,7 +59,7 @@ export function goldLeft(tried: TasksToTry): string | undefined {
 
 /** What other checks were tried on in the place of the data; undefined: it was there. */
 export function standInText(tried: TasksToTry): string | undefined {
-  const { tasks, unread, from } = tried;
+  const { tasks, unread, from, failed } = tried;
   switch (from.kind) {
     case "recorded":
       return `The reward was tried on ${plural(tasks.length, "task")} of recorded rollouts (${from.from}).`;
@@ -68,7 +68,7 @@ export function standInText(tried: TasksToTry): string | undefined {
     case "data":
       return areOwn(tried)
         ? undefined
-        : `No other check was tried: there are no tasks without ${unread.map(({ data }) => `\`${data}\``).join(", ")}, and no recorded rollouts that the reward can score. Copy the data here, or name rollouts with \`--rollouts\`.`;
+        : `No other check was tried: there are no tasks without ${unread.map(({ data }) => `\`${data}\``).join(", ")}, and no recorded rollouts that the reward can score.${failed === undefined ? "" : ` On every made-up task ${failed}: that is the function, or a column that only the data has.`} Copy the data here, or name rollouts with \`--rollouts\`.`;
   }
 }
 

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import { shortFailure } from "../../../shared/rollouts/failureText.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
@@ -13,7 +14,7 @@ import { datasetOf } from "../../core/datasetLines.ts";
 import { isObject } from "../../core/templates.ts";
 import { withData } from "../imported/withData.ts";
 import { recordOf } from "../recorded.ts";
-import type { Answer, AnswerScorer } from "./answers.ts";
+import type { Answer, AnswerScorer, ScoredAnswer } from "./answers.ts";
 import { onDataset, readTasks, spread, type CheckedTask, type ReadTasks } from "./checkedTasks.ts";
 import { goldForms } from "./forms/goldForms.ts";
 
@@ -31,6 +32,8 @@ export type TasksFrom =
 
 export interface TasksToTry extends ReadTasks {
   readonly from: TasksFrom;
+  /** What the reward failed with on every made-up task, where it did: the function, or what such tasks lack. */
+  readonly failed?: string;
 }
 
 /** Whether the tasks are the config's own: gold needs them, other checks do with others. */
@@ -56,8 +59,13 @@ export async function tasksToTry(
   const known = found === undefined ? [] : await ofRollouts(found.rows, scorer);
   if (found !== undefined && known.length > 0)
     return { tasks: known, unread, from: { kind: "recorded", from: found.from } };
-  const tasks = await madeUp(config, scorer);
-  return { tasks, unread, from: { kind: tasks.length > 0 ? "made-up" : "data" } };
+  const { tasks, failed } = await madeUp(config, scorer);
+  return {
+    tasks,
+    unread,
+    from: { kind: tasks.length > 0 ? "made-up" : "data" },
+    ...(failed !== undefined && { failed }),
+  };
 }
 
 /** Of each task one rollout, which the reward must be able to score. */
@@ -93,11 +101,15 @@ const forms: readonly ((question: string) => Json)[] = [
 const sums = Array.from({ length: 16 }, (_, i) => [17 + 3 * i, 25 + 7 * i] as const);
 
 /** Those that the reward gives a success for their answers; none where the config names no answer. */
-async function madeUp(config: RunConfig, scorer: AnswerScorer): Promise<CheckedTask[]> {
+async function madeUp(
+  config: RunConfig,
+  scorer: AnswerScorer,
+): Promise<{ readonly tasks: readonly CheckedTask[]; readonly failed?: string | undefined }> {
   const { body } = scorer;
   const source = body.tasks.find((task) => datasetOf(task.source) !== undefined)?.source;
   const { prompt, answer } = source?.params ?? {};
-  if (typeof prompt !== "string" || typeof answer !== "string") return [];
+  if (typeof prompt !== "string" || typeof answer !== "string") return { tasks: [] };
+  let failed: string | undefined;
   for (const form of forms) {
     const rows = sums.map(([a, b]) =>
       rowFor(prompt, form(`What is ${a} + ${b}?`), rowFor(answer, String(a + b), {})),
@@ -111,9 +123,18 @@ async function madeUp(config: RunConfig, scorer: AnswerScorer): Promise<CheckedT
     );
     const scored = await scorer.sound(answers);
     const right = new Set(scored.flatMap(({ task, success }) => (success === true ? [task] : [])));
-    if (right.size === tasks.length) return tasks;
+    if (right.size === tasks.length) return { tasks };
+    failed = failureOfAll(scored);
   }
-  return [];
+  return { tasks: [], failed };
+}
+
+/** The first failure, where each answer has one. */
+function failureOfAll(scored: readonly ScoredAnswer[]): string | undefined {
+  const failures = scored.map(({ errors }) => Object.entries(errors)[0]);
+  const [first] = failures;
+  if (first === undefined || failures.includes(undefined)) return undefined;
+  return `\`${first[0]}\` fails (${shortFailure(first[1])})`;
 }
 
 /** The rows as the config's own data are read. */

@@ -1,4 +1,5 @@
 import { plural } from "../../../shared/lib/format.ts";
+import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { whole } from "../options.ts";
 import { complain, exit, print, printJson, type Command } from "../command.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
@@ -22,11 +23,15 @@ export const command: Command = {
   name: "check",
   configure: (program) => {
     program
-      .argument("[path]", "a file or a folder: launch scripts, notebooks, configs, rewards, logs", ".")
+      .argument("[path]", "a file or a folder: launch scripts, notebooks, configs, logs", ".")
       .option("--all", "every finding, also information")
       .option("--run, --trust-workspace", "also run the folder's reward functions: only where you trust it")
       .option("--seconds <n>", "how long rewards may be tried, all together", whole(1), 60)
       .option("--json", "one JSON value")
+      .addHelpText(
+        "after",
+        "\nExit code: 1 where a finding is an error, 2 where there was nothing to check, else 0.",
+      )
       .action(async (path: string, options: Options) => {
         const runs = options.trustWorkspace === true;
         const sum = await sumOf(path, { runs, seconds: options.seconds });
@@ -54,7 +59,14 @@ function say(sum: FolderSum, all: boolean): void {
   for (const text of [...sum.outputs.map(opened), ...sum.checkouts.map(ofCheckout), ...sum.left])
     complain(visibleText(text));
   print(counts(sum, told.length, shown.length));
+  const fixable = shown.filter((finding) => finding.fixable === true);
+  if (fixable.length > 0) complain(visibleText(fixText(fixable)));
 }
+
+const fixText = (fixable: readonly Finding[]): string =>
+  `${fixable.length} of them ${fixable.length === 1 ? "has" : "have"} a fix: gradus validate --fix ${[
+    ...new Set(fixable.map(({ file }) => copiedWord(file))),
+  ].join(" ")}`;
 
 const opened = ({ folder, steps, config }: FolderSum["outputs"][number]): string =>
   `${folder}: ${plural(steps, "step")} you can open: ${importCommand(folder, config)}`;
@@ -67,8 +79,13 @@ const placeOf = ({ file, cell, line }: Finding): string =>
   line === undefined ? file : cell === undefined ? `${file}:${line}` : `${file} cell ${cell}:${line}`;
 
 /** "3 findings in 2 projects and 1 log; 4 files of ms-swift were not checked", with what the seven lines leave out. */
-function counts({ findings, projects, logs, unchecked }: FolderSum, told: number, shown: number): string {
-  const found = told === 0 ? "no findings" : plural(told, "finding");
+function counts(
+  { findings, projects, logs, checkouts, unchecked }: FolderSum,
+  told: number,
+  shown: number,
+): string {
+  const isNothing = told + projects.length + logs.length + checkouts.length === 0;
+  const found = isNothing ? "nothing was checked" : told === 0 ? "no findings" : plural(told, "finding");
   const places = [
     ...(projects.length === 0 ? [] : [plural(projects.length, "project")]),
     ...(logs.length === 0 ? [] : [plural(logs.length, "log")]),

@@ -9,11 +9,13 @@ import type {
   FolderSum,
   TrainerCheckout,
 } from "../../../shared/editor/folderSum.ts";
+import { statsOf } from "../../lib/inputFile.ts";
 import { checkoutsOf, type Checkout } from "../../frameworks/project/ownCheckout.ts";
 import { check, isUnchecked, uncheckedByTrainer, type Checked } from "../validate/check.ts";
 import { dumpedRollouts } from "../validate/dumps.ts";
 import { nothingIn, wantedFiles, type SelectedFile } from "../validate/files.ts";
 import { pathText } from "../text/diagnostics.ts";
+import { uncheckedTexts } from "../validate/json.ts";
 import { worstFirst } from "./finding.ts";
 import { logsBelow, verdictsOf } from "./logs.ts";
 import { ownReward, tryReward, type OwnReward } from "./rewards.ts";
@@ -29,6 +31,11 @@ interface SumOptions {
 const most = 20_000;
 
 export async function sumOf(word: string, { runs, seconds }: SumOptions): Promise<FolderSum> {
+  if (statsOf(word) === undefined)
+    throw new UserError(`there is no \`${word}\``, {
+      code: "missing-file",
+      action: "Name a file or a folder that is there; without a name the current folder is checked.",
+    });
   const logs = logsBelow(word, most);
   const { checked, checkouts } = logs.includes(word)
     ? { checked: [], checkouts: [] }
@@ -54,9 +61,23 @@ export async function sumOf(word: string, { runs, seconds }: SumOptions): Promis
     })),
     checkouts: checkouts.map((one) => withYours(one, projects)),
     rewards: own,
-    left: [...rewards.left, ...read.left],
+    // Of a folder its count is enough; who names a file is told why.
+    left: [
+      ...rewards.left,
+      ...read.left,
+      ...(isFile(word) ? uncheckedTexts(checked) : []),
+      ...logLeft(word, read.logs, checked),
+    ],
   };
 }
+
+const isFile = (word: string): boolean => statsOf(word)?.isFile() === true;
+
+/** A named log without metrics is none. */
+const logLeft = (word: string, read: readonly string[], checked: readonly Checked[]): readonly string[] =>
+  isFile(word) && read.length + checked.length === 0
+    ? [`${word}: no line of it has metrics of verl or TRL.`]
+    : [];
 
 interface Configurations {
   readonly checked: readonly Checked[];
@@ -116,13 +137,14 @@ const uncheckedOf = (checked: readonly Checked[]): FolderSum["unchecked"] =>
   }));
 
 const diagnosed = ({ file, diagnostics }: Checked): Finding[] =>
-  diagnostics.map(({ severity, rule, message, range, cell, file: at }) => ({
+  diagnostics.map(({ severity, rule, message, range, cell, file: at, fixes }) => ({
     file: resolve(at) === resolve(file) ? file : pathText(at),
     ...(cell === undefined ? {} : { cell }),
     line: range.start.line + 1,
     severity,
     by: "validate",
     rule,
+    ...(fixes.filter(({ preferred }) => preferred === true).length === 1 && { fixable: true }),
     message,
   }));
 

@@ -1,3 +1,4 @@
+import { formatCount } from "../../../shared/lib/format.ts";
 import { inWords, limits } from "../../lib/inputFile.ts";
 
 /** Values that a config's text may hold, nearly: each has a separator before it. The parser makes 200,000 a second. */
@@ -16,4 +17,4 @@ export function isTooLong(text: string): boolean {
   return values > mostValues;
 }
 
-export const tooLongWords = `A config may have ${inWords(limits.config)} and about ${mostValues.toLocaleString("en-US")} values. Put what it lists into a dataset file, and name that file under \`tasks\`.`;
+export const tooLongWords = `A config may have ${inWords(limits.config)} and about ${formatCount(mostValues)} values. Put what it lists into a dataset file, and name that file under \`tasks\`.`;

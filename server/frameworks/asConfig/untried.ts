@@ -7,7 +7,7 @@ import type { Converted } from "../convert/index.ts";
  */
 export function whyUntried({ rowsBuilder, rewardReplaced }: Converted, why?: string): string | undefined {
   if (rewardReplaced)
-    return "The reward was not tried: the config has a placeholder for the one that trains. Write that one into the config that `gradus convert` makes, then check the config.";
+    return "The reward was not tried: the one that trains is no function of this folder. Name one in the launch, or write it into the config that `gradus convert` makes, then check that.";
   return rowsBuilder === undefined || why === undefined
     ? undefined
     : `The reward was not tried: the script changes its rows (\`${rowsBuilder.call}\`) before it trains, and here they cannot be made: ${why}. Save the changed rows to a file and train on that file, then this tries every row.`;

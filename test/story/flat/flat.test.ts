@@ -35,7 +35,8 @@ describe("why is my reward flat", () => {
     assert.equal(code, 1);
     assert.equal(
       stderr,
-      "the reward of nb.ipynb did not run: `gradus check --run` tries it, in a folder that you trust.\n",
+      "the reward of nb.ipynb did not run: `gradus check --run` tries it, in a folder that you trust.\n" +
+        "2 of them have a fix: gradus validate --fix run.sh nb.ipynb\n",
     );
     const [first, second, third, counts, ...others] = stdout.trimEnd().split("\n");
     assert.match(first!, log);

@@ -209,4 +209,49 @@ describe("gradus check", () => {
     assert.equal(code, 0);
     assert.match(left.join("\n"), /was not tried to the end: the time that `--seconds` gives was over/);
   });
+
+  it("says what a named file is, where there is nothing to check in it", async () => {
+    write("odd/no.out", "compiled\n");
+    write("odd/empty.ipynb", '{"cells": [');
+    write(
+      "odd/train.log",
+      steps(1, 20)
+        .map((step) => dictOf(soundTrl, step))
+        .join("\n"),
+    );
+    const said = async (...words: string[]): Promise<string> => {
+      const { code, stdout, stderr } = await gradus(words, join(folder, "odd"));
+      assert.equal(code, words[0] === "check" && words[1] !== "nope" ? 2 : 1, `${stdout}${stderr}`);
+      return `${stdout}${stderr}`;
+    };
+    assert.match(await said("check", "nope"), /^error: there is no `nope` /);
+    assert.match(await said("check", "no.out"), /^nothing was checked\nno\.out: no line of it has metrics/);
+    assert.match(await said("check", "empty.ipynb"), /\nempty\.ipynb: not checked: it is neither /);
+    for (const [command, ...more] of [
+      ["explain", "--rollouts", "x"],
+      ["resolve"],
+      ["reward", "--gold"],
+      ["run", "--dry-run"],
+    ])
+      assert.match(
+        await said(command!, "train.log", ...more),
+        /^train\.log: error: this is neither a Gradus config nor .*\n {2}It is the log of a training: `gradus check train\.log`/,
+      );
+  });
+
+  it("says what a reward fails with where its data is not here", async () => {
+    write(
+      "gone/mine.gradus.yaml",
+      "tasks: [{ dataset: gone.jsonl, prompt: '{prompt}', answer: '{answer}' }]\nreward: { terms: { score: { use: ./reward.py } } }\n",
+    );
+    write(
+      "gone/reward.py",
+      "def compute_score(data_source, solution_str, ground_truth, extra_info=None):\n    raise ValueError('boom')\n",
+    );
+    const { left } = await sum("gone", "--run");
+    assert.match(
+      left.join("\n"),
+      /On every made-up task `score` fails \(.*threw ValueError: boom \(reward\.py:2\)\)/,
+    );
+  });
 });
