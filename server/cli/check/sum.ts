@@ -153,11 +153,15 @@ const diagnosed = ({ file, diagnostics }: Checked): Finding[] =>
  * well, for the same reason at the same place, the reward's word is enough.
  */
 const once = (findings: readonly Finding[]): readonly Finding[] => {
-  const seen = new Set<string>();
-  return findings.filter(({ file, cell, line, message }) => {
+  const kept = new Map<string, Finding>();
+  for (const finding of findings) {
+    const { file, cell, line, message, fixable } = finding;
     const key = JSON.stringify([file, cell, line, reasonIn(message)]);
-    return !seen.has(key) && seen.add(key);
-  });
+    const first = kept.get(key);
+    // What the rule's finding can have mended is mended for both.
+    kept.set(key, first === undefined ? finding : { ...first, ...(fixable === true && { fixable }) });
+  }
+  return [...kept.values()];
 };
 
 /** "`format`: the format that your prompt shows earns 0 of 0.5: WHY": what follows the last colon of its first line. */

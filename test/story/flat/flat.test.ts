@@ -27,7 +27,7 @@ const log =
 const launch =
   /^run\.sh:15 {10}This run trains on verl's own reward for the data's `data_source`, not on rewards\/gsm\.py: /;
 const sample =
-  /^nb\.ipynb: .* 3 sample rows with the columns of openai\/gsm8k, which is not on this disk\.\n$/;
+  /^nb\.ipynb: .* 3 sample rows with the columns of openai\/gsm8k, which is not on this disk\.\n/;
 
 describe("why is my reward flat", () => {
   it("is said in three lines, without a file of ours and without running anything", async () => {
@@ -61,6 +61,7 @@ describe("why is my reward flat", () => {
         /^nb\.ipynb cell 4:2 {2}`soft_format`: the format that your prompt shows earns 0 of 0\.5: "\." does not match a newline \(re\.DOTALL\)\.\n1 finding in 1 project\n$/,
       );
       assert.match(stderr, sample);
+      assert.match(stderr, /^1 of them has a fix: gradus validate --fix nb\.ipynb$/m);
     },
   );
 
