@@ -30,7 +30,7 @@ import { RewardAttack } from "./features/rescore/attack.ts";
 import { RescoreDocuments } from "./features/rescore/documents.ts";
 import { ConfigsNaming } from "./features/rescore/naming.ts";
 import { RewardChecks } from "./features/rescore/rewardChecks.ts";
-import { GoldHints } from "./features/rescore/goldHints.ts";
+import { goldHints } from "./features/rescore/goldHints.ts";
 import { RewardHints } from "./features/rescore/rewardHints.ts";
 import { RolloutLists } from "./features/rollouts/find/provider.ts";
 import { TokenHeat } from "./features/rollouts/heat/heat.ts";
@@ -140,7 +140,7 @@ function build(context: ExtensionContext): Api {
     rolloutHovers(documents, heat, hovers),
     new RescoreDocuments(stores, naming),
     new RewardHints(stores, naming),
-    new GoldHints(stores, naming),
+    goldHints(stores, naming),
     rewardChecks,
     registerCheckReward(commandLine, naming, rewardChecks),
     cards,

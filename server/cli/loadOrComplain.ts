@@ -14,7 +14,7 @@ import { loadFile, type LoadedFile } from "../frameworks/asConfig/load.ts";
 import { engineKeys } from "../frameworks/export/engineKeys.ts";
 import type { Converted } from "../frameworks/convert/index.ts";
 import { complain, exit } from "./command.ts";
-import { complainAbout, pathText } from "./text/diagnostics.ts";
+import { complainAbout, noConfig, pathText } from "./text/diagnostics.ts";
 
 /**
  * The config of a file, of another trainer's as well, for uses that open no models. With errors in what the use reads, they
@@ -65,7 +65,7 @@ export function refuseNoConfig(file: string, { diagnostics }: Pick<LoadedFile, "
   )
     return;
   const shown = pathText(path);
-  throw new UserError("this is neither a Gradus config nor a file that starts verl, TRL or OpenRLHF", {
+  throw new UserError(`this is ${noConfig}`, {
     file: shown,
     code: "no-config",
     action:

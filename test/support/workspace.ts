@@ -45,7 +45,7 @@ export class Finished extends Said {
     super();
     this.code = code;
     this.stderr = stderr;
-    for (const line of stdout.trimEnd().split("\n")) if (stdout !== "") this.take(line);
+    if (stdout !== "") for (const line of stdout.trimEnd().split("\n")) this.take(line);
   }
 }
 

@@ -7,7 +7,6 @@ import {
   type CancellationToken,
   type Disposable,
   type DocumentFilter,
-  type InlayHintsProvider,
   type NotebookDocument,
   type TextDocument,
 } from "vscode";
@@ -15,6 +14,7 @@ import { messageOf } from "../../../shared/lib/errors.ts";
 import { rewardGold, type GoldCount, type InputOf } from "../../../shared/protocol/protocol.ts";
 import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
+import type { DaemonSession } from "../connection/session.ts";
 import type { Stores } from "../connection/stores.ts";
 import { pythonPath } from "../language/python.ts";
 import { definedLine, goldText, notebookText } from "./document.ts";
@@ -37,65 +37,51 @@ interface Answer {
 /** Milliseconds for which an answer holds: data and imported files may change on disk. */
 const knownFor = 3_000;
 
-export class GoldHints implements InlayHintsProvider, Disposable {
-  readonly #registered: Disposable;
+export function goldHints(stores: Stores, naming: ConfigsNaming): Disposable {
   /** The cells of a notebook ask one after the other: one answer serves them. */
-  #last: Answer | undefined;
-
-  constructor(
-    private readonly stores: Stores,
-    private readonly naming: ConfigsNaming,
-  ) {
-    this.#registered = languages.registerInlayHintsProvider(shownIn, this);
-  }
-
-  dispose(): void {
-    this.#registered.dispose();
-  }
-
-  async provideInlayHints(
+  let last: Answer | undefined;
+  const countsOf = (session: DaemonSession, config: Edited): Promise<readonly GoldCount[]> => {
+    const asked = JSON.stringify(config);
+    if (last?.asked !== asked || last.until < Date.now())
+      last = { asked, counts: counted(session, config), until: Date.now() + knownFor };
+    return last.counts;
+  };
+  const provideInlayHints = async (
     document: TextDocument,
     _range: unknown,
     token: CancellationToken,
-  ): Promise<InlayHint[]> {
-    if (!this.stores.trusted || !setting("rewardsCheckOnSave", true)) return [];
+  ): Promise<InlayHint[]> => {
+    // What is merely typed must not start a daemon.
+    const session = stores.ofFile(document.uri.with({ scheme: "file", fragment: "" }))?.machine.session;
+    if (session === undefined || !stores.trusted || !setting("rewardsCheckOnSave", true)) return [];
     const notebook = workspace.notebookDocuments.find((one) => one.uri.path === document.uri.path);
-    const [file, configs] =
-      notebook === undefined
-        ? [document.fileName, await this.#configs(document)]
-        : [notebook.uri.fsPath, [editedNotebook(notebook)]];
+    const file = notebook === undefined ? document.fileName : notebook.uri.fsPath;
+    const configs = notebook === undefined ? await configsOf(naming, file) : [editedNotebook(notebook)];
     for (const config of configs) {
       if (token.isCancellationRequested) return [];
-      const counts = await this.#counts(document, config);
-      const own = counts.filter((one) => one.file === file);
+      const own = (await countsOf(session, config)).filter((one) => one.file === file);
       const hints = own.flatMap((count) => hintOf(document, count) ?? []);
       if (hints.length > 0) return hints;
     }
     return [];
-  }
+  };
+  return languages.registerInlayHintsProvider(shownIn, { provideInlayHints });
+}
 
-  async #configs(reward: TextDocument): Promise<readonly Edited[]> {
-    const uris = await this.naming.of(reward.fileName);
-    return await Promise.all(uris.map(async (uri) => edited(await workspace.openTextDocument(uri))));
-  }
+async function configsOf(naming: ConfigsNaming, reward: string): Promise<readonly Edited[]> {
+  const uris = await naming.of(reward);
+  return await Promise.all(uris.map(async (uri) => edited(await workspace.openTextDocument(uri))));
+}
 
-  /** What is merely typed must not start a daemon. */
-  #counts(document: TextDocument, config: Edited): Promise<readonly GoldCount[]> {
-    const session = this.stores.ofFile(document.uri.with({ scheme: "file", fragment: "" }))?.machine.session;
-    if (session === undefined) return Promise.resolve([]);
-    const asked = JSON.stringify(config);
-    if (this.#last?.asked === asked && this.#last.until > Date.now()) return this.#last.counts;
-    const python = pythonPath();
-    const counts = session
-      .ask(rewardGold, { ...config, trusted: true, ...(python !== undefined && { python }) })
-      .then((answer) => answer.counts ?? [])
-      .catch((error: unknown) => {
-        // A config with errors has its own messages.
-        output().debug(`reference answers of ${config.uri}: ${messageOf(error)}`);
-        return [];
-      });
-    this.#last = { asked, counts, until: Date.now() + knownFor };
-    return counts;
+async function counted(session: DaemonSession, config: Edited): Promise<readonly GoldCount[]> {
+  const python = pythonPath();
+  try {
+    const asked = { ...config, trusted: true, ...(python !== undefined && { python }) };
+    return (await session.ask(rewardGold, asked)).counts ?? [];
+  } catch (error) {
+    // A config with errors has its own messages.
+    output().debug(`reference answers of ${config.uri}: ${messageOf(error)}`);
+    return [];
   }
 }
 

@@ -5,7 +5,7 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import type { AnswerScorer } from "./answers.ts";
-import { spread, type CheckedTask } from "./checkedTasks.ts";
+import { readTasks, spread, type CheckedTask } from "./checkedTasks.ts";
 import {
   FindingPlaces,
   causeFindings,
@@ -91,20 +91,13 @@ export async function* checkReward(
   if (gold !== undefined) yield { kind: "findings", findings: [...failing(), ...goldFindings(gold, places)] };
 }
 
-/**
- * Reference answers that are rewarded, while somebody types: none of a function that is slow, or that cannot be loaded yet.
- * @param near rollouts that lie near the config, for where its data is not here
- */
-export async function countGold(
-  config: RunConfig,
-  scorer: AnswerScorer,
-  near: () => RecordedRollouts | undefined,
-): Promise<readonly GoldCount[]> {
+/** Reference answers that are rewarded, while somebody types: none of a function that is slow, or that cannot be loaded yet. */
+export async function countGold(config: RunConfig, scorer: AnswerScorer): Promise<readonly GoldCount[]> {
   try {
     await scorer.prepareDeciding();
-    const tried = await tasksToTry(config, scorer, near);
-    if (!areOwn(tried) || ((await slowestTerm(scorer, tried.tasks))?.seconds ?? slow) >= slow) return [];
-    return await goldCounts(scorer, tried.tasks);
+    const { tasks } = readTasks(config, scorer.body);
+    const slowest = await slowestTerm(scorer, tasks);
+    return slowest === undefined || slowest.seconds > slow ? [] : await goldCounts(scorer, tasks);
   } catch (error) {
     // Half of a line is no function.
     if (error instanceof UserError) return [];

@@ -31,7 +31,8 @@ interface SumOptions {
 const most = 20_000;
 
 export async function sumOf(word: string, { runs, seconds }: SumOptions): Promise<FolderSum> {
-  if (statsOf(word) === undefined)
+  const stats = statsOf(word);
+  if (stats === undefined)
     throw new UserError(`there is no \`${word}\``, {
       code: "missing-file",
       action: "Name a file or a folder that is there; without a name the current folder is checked.",
@@ -62,22 +63,15 @@ export async function sumOf(word: string, { runs, seconds }: SumOptions): Promis
     checkouts: checkouts.map((one) => withYours(one, projects)),
     rewards: own,
     // Of a folder its count is enough; who names a file is told why.
-    left: [
-      ...rewards.left,
-      ...read.left,
-      ...(isFile(word) ? uncheckedTexts(checked) : []),
-      ...logLeft(word, read.logs, checked),
-    ],
+    left: [...rewards.left, ...read.left, ...(stats.isFile() ? leftOfFile(word, read.logs, checked) : [])],
   };
 }
 
-const isFile = (word: string): boolean => statsOf(word)?.isFile() === true;
-
-/** A named log without metrics is none. */
-const logLeft = (word: string, read: readonly string[], checked: readonly Checked[]): readonly string[] =>
-  isFile(word) && read.length + checked.length === 0
-    ? [`${word}: no line of it has metrics of verl or TRL.`]
-    : [];
+/** A log without metrics is none. */
+const leftOfFile = (file: string, logs: readonly string[], checked: readonly Checked[]): readonly string[] =>
+  logs.length + checked.length === 0
+    ? [`${file}: no line of it has metrics of verl or TRL.`]
+    : uncheckedTexts(checked);
 
 interface Configurations {
   readonly checked: readonly Checked[];

@@ -1,7 +1,7 @@
 /** `gradus runs import`: rollouts and metrics that verl or TRL wrote become a run of the store. */
 import type { Command as Program } from "commander";
 import { existsSync, statSync } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { needs } from "../../config/needs.ts";
 import { runsImport, runsShow } from "../../../shared/protocol/protocol.ts";
@@ -215,14 +215,7 @@ function chosenConfig(
   shown: (path: string) => string,
 ): ConfigForImport {
   if (named === false) return {};
-  if (named === undefined)
-    // Of a log, what lies next to it.
-    return nearConfig(
-      statSync(folder, { throwIfNoEntry: false })?.isFile() === true ? dirname(resolve(folder)) : folder,
-      trainer,
-      set,
-      shown,
-    );
+  if (named === undefined) return nearConfig(folder, trainer, set, shown);
   refuseOther(named, shown(resolve(folder)), trainer);
   const loaded = loadOrComplain(named, { set, recorded: true, needs: needs.explained });
   return loaded === undefined ? {} : { config: importConfig(named, set, loaded) };

@@ -19,6 +19,9 @@ export const placeText = (
 ): string =>
   cell === undefined ? `${file}:${line + 1}:${character + 1}` : `${file} cell ${cell}:${line + 1}`;
 
+/** What is said of a file that no command reads as a config: "it is …". */
+export const noConfig = "neither a Gradus config nor a file that starts verl, TRL or OpenRLHF";
+
 /** `file:line:column: severity: message [rule]`; an option's text where no file wrote the value. */
 export const formatted = (diagnostic: Diagnostic, file = pathText(diagnostic.file)): string => {
   const { severity, rule, option, range, cell } = diagnostic;

@@ -1,5 +1,6 @@
 /** What `gradus validate --json` says of files: also what an agent is given. */
 import type { JsonObject } from "../../../shared/lib/json.ts";
+import { noConfig } from "../text/diagnostics.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { plural } from "../../../shared/lib/format.ts";
@@ -46,12 +47,10 @@ export function uncheckedTexts(checked: readonly Checked[]): readonly string[] {
   const nobodys = groups.flatMap(({ trainer, files }) => (trainer === undefined ? files : []));
   const theirs = groups.flatMap(({ trainer, files }) => (trainer === undefined ? [] : [files]));
   return [
-    ...nobodys.map(({ file }) => `${file}: not checked: ${nobodysText}`),
+    ...nobodys.map(({ file }) => `${file}: not checked: it is ${noConfig}.`),
     ...theirs.map(trainerText),
   ].map((text) => visibleText(text));
 }
-
-const nobodysText = "it is neither a Gradus config nor a file that starts verl, TRL or OpenRLHF.";
 
 function trainerText(files: readonly Checked[]): string {
   const [{ file, other } = { file: "", other: undefined }] = files;

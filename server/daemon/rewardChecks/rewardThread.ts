@@ -180,15 +180,14 @@ async function answer(
       const reported = judgeReport(want.term, want.labels, { ...asked, threshold: want.threshold });
       return post({ kind: "reported", reported });
     }
-    const near = () => recordedNear(config);
-    if (want.kind === "gold") post({ kind: "counted", counts: await countGold(config, scorer, near) });
+    if (want.kind === "gold") post({ kind: "counted", counts: await countGold(config, scorer) });
     else if (want.kind === "attack")
       post({ kind: "attacked", attacked: await attacked(config, scorer, want.seconds) });
     else
       for await (const checked of checkReward(config, found, scorer, {
         unsaved,
         rollouts: want.rollouts,
-        near,
+        near: () => recordedNear(config),
       }))
         post(checked);
   } finally {

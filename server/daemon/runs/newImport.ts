@@ -1,8 +1,8 @@
 /** The folder of a run that follows what another program writes: its worker does the reading. */
 import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { randomBytes } from "node:crypto";
-import { renameSync, rmSync, statSync } from "node:fs";
-import { basename, dirname, isAbsolute, join } from "node:path";
+import { renameSync, rmSync } from "node:fs";
+import { basename, isAbsolute, join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { ParamsOf, runsImport } from "../../../shared/protocol/protocol.ts";
 import type { Trainer } from "../../../shared/run/origin.ts";
@@ -38,8 +38,7 @@ export function newImport(
     });
   const source = findSource(folder, mostLooked);
   const { trainer } = source;
-  const near = statSync(folder).isFile() ? dirname(folder) : folder;
-  const { config, note = null } = chosenConfig(near, trainer, named, set, (path) => path);
+  const { config, note = null } = chosenConfig(folder, trainer, named, set, (path) => path);
   // As a log that is imported is called: of many in one folder, each is another training.
   const called = source.kind === "log" ? basename(source.feed.folder) : undefined;
   const request = { name: name ?? called, config, folder, sourceRun };

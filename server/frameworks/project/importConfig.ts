@@ -1,9 +1,9 @@
 /** The config that a folder of another program's run belongs to, as an import takes it. */
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { needs } from "../../config/needs.ts";
 import type { Trainer } from "../../../shared/run/origin.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import { limits, readText } from "../../lib/inputFile.ts";
+import { limits, readText, statsOf } from "../../lib/inputFile.ts";
 import { asConfig } from "../asConfig/convertFile.ts";
 import { loadFile } from "../asConfig/load.ts";
 import { parseConfig } from "../readers/index.ts";
@@ -45,15 +45,20 @@ const writers: Readonly<Record<Trainer, Parameters<typeof configNear>[1]>> = {
 
 const name = "name the run's with --config";
 
-/** What lies near the folder. @param shown a path as a message has it */
+/**
+ * What lies near what is imported: of a file, in its folder.
+ * @param place the folder, or the file
+ * @param shown a path as a message has it
+ */
 export function nearConfig(
-  folder: string,
+  place: string,
   trainer: Trainer,
   set: readonly string[],
   shown: (path: string) => string,
 ): ConfigForImport {
   // A tracker's may be a file, next to which nothing belongs to it.
   if (writers[trainer].length === 0) return {};
+  const folder = statsOf(place)?.isFile() === true ? dirname(resolve(place)) : place;
   const near = configNear(folder, writers[trainer]);
   switch (near.kind) {
     case "none":

@@ -9,9 +9,8 @@ import { findOutput } from "./findOutput.ts";
 export type Source =
   /** Rollouts of verl or TRL, which stay where they are. */
   | { readonly kind: "dump"; readonly trainer: Trainer }
-  | { readonly kind: "feed"; readonly trainer: Trainer; readonly feed: FoundFeed }
-  /** What the training printed: read as it is now, since a log does not say who still writes to it. */
-  | { readonly kind: "log"; readonly trainer: Trainer; readonly feed: FoundFeed };
+  /** `log`: what the training printed, read as it is now, since a log does not say who still writes to it. */
+  | { readonly kind: "feed" | "log"; readonly trainer: Trainer; readonly feed: FoundFeed };
 
 /**
  * What is there once all is written: where there is neither a dump nor a tracker's file, what the training printed.

@@ -7,6 +7,7 @@ import type { MessageConnection } from "vscode-jsonrpc/node";
 import { isRunning } from "../../../shared/daemon/process.ts";
 import { ask } from "../../../shared/daemon/request.ts";
 import { rolloutsQuery, runsList } from "../../../shared/protocol/protocol.ts";
+import type { Ended } from "../../support/commandHost.ts";
 import { Sandbox, kill, until } from "../daemon.ts";
 
 let box: Sandbox;
@@ -30,10 +31,7 @@ function removeStore(): void {
 const asides = (): string[] =>
   readdirSync(box.store).filter((name) => /^store\.sqlite\.damaged-\d{8}-\d{6}(-\d+)?$/.test(name));
 
-async function gradus(...words: string[]): Promise<{ out: string; err: string }> {
-  const { stdout, stderr } = await box.finish(...words);
-  return { out: stdout, err: stderr };
-}
+const gradus = (...words: string[]): Promise<Ended> => box.finish(...words);
 
 for (const [where, damage] of [
   ["in its header", (bytes: Buffer) => bytes.fill(0x55, 0, 200)],
@@ -83,8 +81,8 @@ test("a damaged log is what an interrupted run reports: the file, the byte, what
     /damaged at byte \d+.*What attempt 0 logged after step \d+ is missing: \d+ bytes.*If you have a complete copy of the file, restore it/,
   );
   assert.doesNotMatch(detail.message ?? "", /memory|micro_tokens/);
-  assert.ok((await gradus("runs", "show", run)).out.includes(detail.message ?? "?"));
-  const { out, err } = await gradus("rollouts", run);
+  assert.ok((await gradus("runs", "show", run)).stdout.includes(detail.message ?? "?"));
+  const { stdout: out, stderr: err } = await gradus("rollouts", run);
   assert.ok(out.length > 0);
   assert.match(err, /warning: .*What attempt 0 logged after step \d+ is missing/);
 });

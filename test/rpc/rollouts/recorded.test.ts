@@ -5,13 +5,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
 import { gradus } from "../../support/cli.ts";
+import type { Ended } from "../../support/commandHost.ts";
 import { temporary } from "../../unit/support.ts";
 
-/** What `gradus …` writes to stdout and stderr, and its exit code. */
-async function run(...words: string[]): Promise<{ out: string; err: string; code: number | null }> {
-  const { stdout, stderr, code } = await gradus(words);
-  return { out: stdout, err: stderr, code };
-}
+const run = (...words: string[]): Promise<Ended> => gradus(words);
 
 const lines = (text: string): unknown[] =>
   text
@@ -35,7 +32,11 @@ const pair = [
 ];
 
 test("explain needs neither tasks nor rewards in the config, and --set reaches it", async () => {
-  const { out, code } = await run("explain", ...files("advantage: { scale: none }\n", pair), "--json");
+  const { stdout: out, code } = await run(
+    "explain",
+    ...files("advantage: { scale: none }\n", pair),
+    "--json",
+  );
   assert.equal(code, 0);
   assert.deepEqual(lines(out).slice(0, 2), [
     {
@@ -78,7 +79,7 @@ test("explain needs neither tasks nor rewards in the config, and --set reaches i
     "advantage.scale=none",
   );
   assert.deepEqual(
-    lines(none.out).map(
+    lines(none.stdout).map(
       (line) => z.object({ advantages: z.array(z.number()).optional() }).parse(line).advantages,
     ),
     [[1], [0], undefined],
@@ -86,13 +87,13 @@ test("explain needs neither tasks nor rewards in the config, and --set reaches i
 });
 
 test("explain speaks to people without --json, and reports a broken config", async () => {
-  const { out } = await run("explain", ...files("advantage: { scale: none }\n", pair));
+  const { stdout: out } = await run("explain", ...files("advantage: { scale: none }\n", pair));
   assert.match(out, /^step 2\n {2}g #0 {2}reward 1 {2}advantage 0\.5 {2}tokens 1\/1/);
   assert.match(out, /\n {2}loss 0\n/);
   const broken = await run("explain", ...files("advantages: { scale: none }\n", pair));
   assert.equal(broken.code, 1);
-  assert.match(broken.err, /a\.gradus\.yaml:1:1: error: .*advantage/s);
-  assert.equal(broken.out, "");
+  assert.match(broken.stderr, /a\.gradus\.yaml:1:1: error: .*advantage/s);
+  assert.equal(broken.stdout, "");
 });
 
 const config =
@@ -168,7 +169,7 @@ reward: { terms: { style: { use: rubric } } }
     { ...recorded[1]!, task, rewards: { style: 1 }, reward: 1, details: judged(1, 1) },
   ];
   const words = files(rubric, rows);
-  const { out, err, code } = await run("reward", ...words, "--json");
+  const { stdout: out, stderr: err, code } = await run("reward", ...words, "--json");
   assert.equal(code, 0, err);
   const [first, , summary] = lines(out);
   assert.deepEqual(z.looseObject({ details: z.unknown() }).parse(first).details, judged(1, 1));
@@ -177,15 +178,15 @@ reward: { terms: { style: { use: rubric } } }
     sum: { met: 1, before: 1, gained: 0, lost: 0 },
     product: { met: 0.5, before: 0.5, gained: 1, lost: 1 },
   });
-  assert.match((await run("reward", ...words)).out, /product: met 50 %, was 50 %; 1 gained, 1 lost/);
+  assert.match((await run("reward", ...words)).stdout, /product: met 50 %, was 50 %; 1 gained, 1 lost/);
   assert.match(
-    (await run("explain", ...words, "--why", "a#1")).out,
+    (await run("explain", ...words, "--why", "a#1")).stdout,
     /✓ \+3 {2}product {2}1 of 2 of the group/,
   );
 });
 
 test("reward scores recorded rollouts again: values, changes, groups gained and lost", async () => {
-  const { out, code } = await run(
+  const { stdout: out, code } = await run(
     "reward",
     ...files(config, recorded, "console.log('noise'); export const score = ({ length }) => -length;"),
     "--json",
@@ -245,7 +246,7 @@ test("reward scores recorded rollouts again: values, changes, groups gained and 
 });
 
 test("reward keeps an error apart from 0, and refuses rollouts without a response", async () => {
-  const { out } = await run(
+  const { stdout: out } = await run(
     "reward",
     ...files(config, recorded.slice(0, 2), "export const score = () => { throw new Error('no'); };"),
     "--json",
@@ -267,5 +268,5 @@ test("reward keeps an error apart from 0, and refuses rollouts without a respons
   assert.equal(total, null);
   const refused = await run("reward", ...files(config, pair, "export const score = () => 0;"));
   assert.equal(refused.code, 1);
-  assert.match(refused.err, /r\.jsonl:1:1: error: the rollout has no "response"/);
+  assert.match(refused.stderr, /r\.jsonl:1:1: error: the rollout has no "response"/);
 });
