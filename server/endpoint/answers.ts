@@ -8,6 +8,7 @@ import { Refusal } from "./errors.ts";
 import { goingOn } from "./goingOn.ts";
 import type { Captured, Sessions } from "./sessions.ts";
 import type { Choosing, Writer } from "./writer.ts";
+import { formatCount } from "../../shared/lib/format.ts";
 
 /** What a request asks for, whichever API it came by. */
 export interface Request {
@@ -90,7 +91,7 @@ export class Answers {
       throw new Refusal(
         400,
         "context_length_exceeded",
-        `The prompt has ${text.length.toLocaleString("en-US")} characters, more than the model's context of ${context} tokens can hold. Shorten the prompt, or serve a model with a longer context.`,
+        `The prompt has ${formatCount(text.length)} characters, more than the model's context of ${context} tokens can hold. Shorten the prompt, or serve a model with a longer context.`,
       );
     return this.tokenizer.encode(text);
   };

@@ -1,5 +1,6 @@
 /** How much one server takes: of a request, of all requests at once, and of what it keeps. Over a bound a request is refused, by name. */
 import { Refusal } from "./errors.ts";
+import { formatCount } from "../../shared/lib/format.ts";
 
 const MiB = 2 ** 20;
 
@@ -41,7 +42,7 @@ export const MOST_STOP = 1024;
 export const MOST_BIASES = 4096;
 
 export const sizeText = (bytes: number): string =>
-  bytes >= MiB ? `${bytes / MiB} MiB` : `${bytes.toLocaleString("en-US")} bytes`;
+  bytes >= MiB ? `${bytes / MiB} MiB` : `${formatCount(bytes)} bytes`;
 
 export const tooLarge = (what: string, most: number): Refusal =>
   new Refusal(413, "too_large", `${what} is longer than ${sizeText(most)}. Send less.`);
@@ -62,8 +63,7 @@ export class Load {
 
   /** @throws Refusal where there are too many */
   begin(): Share {
-    if (this.requests >= this.bounds.requests)
-      throw tooMany(`${this.bounds.requests.toLocaleString("en-US")} requests`);
+    if (this.requests >= this.bounds.requests) throw tooMany(`${formatCount(this.bounds.requests)} requests`);
     this.requests++;
     return new Share(
       (bytes) => this.take(bytes),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Finish } from "../core/basics.ts";
 import { sizeText, usualBounds, type Bounds } from "./bounds.ts";
 import { Refusal } from "./errors.ts";
+import { formatCount } from "../../shared/lib/format.ts";
 
 /** One choice of one call, as `GET /sessions/<name>/captured` gives it. */
 export interface Captured {
@@ -161,5 +162,5 @@ const forgottenSession = (session: string, { sessions, kept }: Kept): Refusal =>
   new Refusal(
     410,
     "session_forgotten",
-    `The calls of the session ${session} are forgotten: the server keeps ${sessions.toLocaleString("en-US")} sessions with ${sizeText(kept)} at most, the latest. Ask for a session's calls when it ends, and forget it by DELETE; then its name may be used again.`,
+    `The calls of the session ${session} are forgotten: the server keeps ${formatCount(sessions)} sessions with ${sizeText(kept)} at most, the latest. Ask for a session's calls when it ends, and forget it by DELETE; then its name may be used again.`,
   );

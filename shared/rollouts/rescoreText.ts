@@ -1,5 +1,5 @@
 /** What an edit would have changed, in words: labels at the end of lines, and Markdown for the labels. */
-import { formatChange, formatFraction, formatNumber, plural } from "../lib/format.ts";
+import { formatChange, formatCount, formatFraction, formatNumber, plural } from "../lib/format.ts";
 import type { BeforeNow, ChangedRollout, Rescored, ScoredSteps, Sweep, SweepPoint } from "./rescore.ts";
 import { fromWire, type MaybeNumber } from "./rollouts.ts";
 import { plainMarkdown, visibleLine } from "../lib/visibleText.ts";
@@ -13,7 +13,7 @@ export function changeLabel({ change }: Rescored): string {
   const groups = [gained > 0 ? `+${gained}` : "", lost > 0 ? `−${lost}` : ""].filter((part) => part !== "");
   return [
     `reward ${fromTo(mean)}`,
-    ...(failed > 0 ? [`${failed.toLocaleString("en-US")} failed`] : []),
+    ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
     `${plural(rankFlips, "rank")}, ${plural(signFlips, "sign")} flipped`,
     ...(groups.length === 0 ? [] : [`${groups.join(" ")} groups`]),
   ].join(" · ");
@@ -25,7 +25,7 @@ export const overLabel = (rescored: Rescored): string =>
 
 /** As much of it as fits after a line of any language, where editors cut hints off at 43 characters. */
 export function shortLabel({ change: { mean, failed = 0, signFlips } }: Rescored): string {
-  if (failed > 0) return `reward ${fromTo(mean)} · ${failed.toLocaleString("en-US")} failed`;
+  if (failed > 0) return `reward ${fromTo(mean)} · ${formatCount(failed)} failed`;
   const flips = signFlips === 0 ? "no sign flips" : `${plural(signFlips, "sign")} flip`;
   return `reward ${fromTo(mean)} · ${flips}`;
 }
@@ -68,7 +68,7 @@ export function changeText(rescored: Rescored): string {
           `| \`${cell(term)}\` | ${number(before)} | ${number(now)} | ${errors > 0 ? plural(errors, "error") : changed > 0 ? "" : "as recorded"} |`,
       ),
     ].join("\n"),
-    `${rankFlips.toLocaleString("en-US")} of ${plural(pairs, "pair")} of siblings swap ranks (${share(rankFlips, pairs)}), ${signFlips.toLocaleString("en-US")} of ${plural(signed, "advantage")} change sign (${share(signFlips, signed)}), ${gained} of ${plural(groups, "group")} gain a learning signal, ${lost} lose it.`,
+    `${formatCount(rankFlips)} of ${plural(pairs, "pair")} of siblings swap ranks (${share(rankFlips, pairs)}), ${formatCount(signFlips)} of ${plural(signed, "advantage")} change sign (${share(signFlips, signed)}), ${gained} of ${plural(groups, "group")} gain a learning signal, ${lost} lose it.`,
     ...(most.length === 0 ? [] : [`Changed most:\n\n${most.map(rolloutLine).join("\n")}`]),
     ...notes.map(sentence),
     `${plural(rollouts, "rollout")} scored in ${Math.max(1, Math.round(milliseconds))} ms`,

@@ -2,6 +2,7 @@
 import { isLive, type RunStatus } from "../protocol/runStatus.ts";
 import { engineNames } from "./engines.ts";
 import type { SiteFolder } from "./run.ts";
+import { formatCount } from "../lib/format.ts";
 
 /** Trainers whose rollouts stay in their own files: the run's log says where. */
 export type DumpTrainer = "verl" | "trl";
@@ -98,8 +99,9 @@ export function stepsPlanned({ steps, origin }: Omit<Steps, "step">): number | n
 /** "step 60 of 80"; "step 60" where nothing says how many there will be. */
 export function progressText(run: Steps): string {
   const [made, planned] = [stepsMade(run), stepsPlanned(run)];
-  const said = (count: number): string => count.toLocaleString("en-US");
-  return planned === null || planned < made ? `step ${said(made)}` : `step ${said(made)} of ${said(planned)}`;
+  return planned === null || planned < made
+    ? `step ${formatCount(made)}`
+    : `step ${formatCount(made)} of ${formatCount(planned)}`;
 }
 
 /** "60/80", for a column. */

@@ -2,7 +2,7 @@
  * What a run that has ended came to, as far as its numbers alone tell: three rules, computed once in the store and reported
  * in the same words everywhere. `finished` says that a run got to its end, not that it trained anything.
  */
-import { formatFraction, plural } from "../lib/format.ts";
+import { formatCount, formatFraction, plural } from "../lib/format.ts";
 import { shareDifference } from "../lib/proportions.ts";
 import { placeText, shortFailure } from "../rollouts/failureText.ts";
 
@@ -163,6 +163,4 @@ export function fellBeyondChance(before: number, after: number, n: number): bool
 }
 
 const of = (part: number, all: number): string =>
-  part >= all
-    ? `all ${plural(all, "rollout")}`
-    : `${part.toLocaleString("en-US")} of ${plural(all, "rollout")}`;
+  part >= all ? `all ${plural(all, "rollout")}` : `${formatCount(part)} of ${plural(all, "rollout")}`;

@@ -22,6 +22,7 @@ import {
   type TaskList,
 } from "./boundaryModel.ts";
 import { forecastTable } from "./forecasts.ts";
+import { formatCount } from "../../shared/lib/format.ts";
 
 interface BoundaryEvents {
   readonly asked: (own: WantedEvaluation, other: WantedEvaluation) => void;
@@ -100,7 +101,7 @@ export class BoundarySection {
     return groupLetter(this.#found?.runs.find(({ id }) => id === run)?.group ?? 0);
   }
   #nameOf({ run, step }: EvaluatedAt): string {
-    return `${this.#letterOf(run)} at step ${step.toLocaleString("en-US")}`;
+    return `${this.#letterOf(run)} at step ${formatCount(step)}`;
   }
 
   #draw(): void {

@@ -1,6 +1,6 @@
 /** The head of the panel: which run, its status, its progress, and what can be done with it. */
 import { progressText, stateWord, stepsMade, stepsPlanned } from "../../shared/run/origin.ts";
-import { formatSeconds } from "../../shared/lib/format.ts";
+import { formatCount, formatSeconds } from "../../shared/lib/format.ts";
 import type { RunStatus } from "../../shared/protocol/runStatus.ts";
 import type { LinkState, PanelAction, PanelFacts } from "../../shared/editor/runPanel.ts";
 import type { RunSummary } from "../../shared/protocol/protocol.ts";
@@ -222,7 +222,7 @@ function whereabouts(view: RunView): string {
       ? [progressText(summary)]
       : planned === null
         ? []
-        : [`${planned.toLocaleString("en-US")} steps planned`]),
+        : [`${formatCount(planned)} steps planned`]),
     ...(evaluating === undefined ? [] : [evaluating.replace(/\.$/, "")]),
     ...(left === null || evaluating !== undefined
       ? []

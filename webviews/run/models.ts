@@ -1,5 +1,5 @@
 /** From a run's series to the charts of its panel: pure. */
-import { formatNumber } from "../../shared/lib/format.ts";
+import { formatCount, formatNumber } from "../../shared/lib/format.ts";
 import type { ChartId } from "../../shared/editor/runPanel.ts";
 import type { PanelTurnover } from "../../shared/editor/panelTurnover.ts";
 import type { CurriculumOverview } from "../../shared/protocol/protocol.ts";
@@ -135,8 +135,8 @@ export function warmingUp({ run, series }: RunView): string {
   const stage = stageAt(run, step);
   const planned = run.planned.find((one) => one.name === stage?.name)?.steps ?? null;
   const loss = series.at("update/loss");
-  const of = planned === null ? "" : ` of ${planned.toLocaleString("en-US")}`;
-  return `Warming up: step ${(step - (stage?.step ?? 0) + 1).toLocaleString("en-US")}${of}${loss === null ? "" : `, loss ${formatNumber(loss)}`}.`;
+  const of = planned === null ? "" : ` of ${formatCount(planned)}`;
+  return `Warming up: step ${formatCount(step - (stage?.step ?? 0) + 1)}${of}${loss === null ? "" : `, loss ${formatNumber(loss)}`}.`;
 }
 
 /** Held-out results by step, as a column. */

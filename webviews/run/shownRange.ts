@@ -2,6 +2,7 @@
 import type { PanelRun } from "../../shared/editor/runPanel.ts";
 import { button, element, setShown } from "../shared/dom.ts";
 import { firstTraining } from "./models.ts";
+import { formatCount } from "../../shared/lib/format.ts";
 
 /** A range whose end is the run's end, however far that moves. */
 export const openEnd = Number.MAX_SAFE_INTEGER;
@@ -34,7 +35,6 @@ export class RangeButtons {
     this.root.dataset["shown"] = signature;
     const choice = (label: string, chosen: boolean, to: StepRange | null): HTMLButtonElement =>
       button(label, { class: "quiet", "aria-pressed": String(chosen) }, () => this.events.zoomed(to));
-    const said = (step: number): string => step.toLocaleString("en-US");
     const buttons = [
       ...(warmed ? [choice("Training", range === null, null), choice("Whole Run", whole, [0, openEnd])] : []),
       ...(range !== null && !whole ? [choice(`Steps ${range[0]} to ${range[1]}  ✕`, true, null)] : []),
@@ -42,11 +42,11 @@ export class RangeButtons {
         ? []
         : [
             button(
-              `Cursor at Step ${said(pinned)}  ✕`,
+              `Cursor at Step ${formatCount(pinned)}  ✕`,
               {
                 class: "quiet",
                 "aria-pressed": "true",
-                "aria-label": `Cursor at Step ${said(pinned)}: release it`,
+                "aria-label": `Cursor at Step ${formatCount(pinned)}: release it`,
               },
               () => this.events.released(),
             ),

@@ -1,9 +1,9 @@
 /** The numbers above the charts at the cursor's step: pure. The same tiles in the same order as those of the run's end. */
-import { formatFraction, formatNumber, formatSeconds, plural } from "../../shared/lib/format.ts";
+import { formatCount, formatFraction, formatNumber, formatSeconds, plural } from "../../shared/lib/format.ts";
 import { evaluationColumn, type RunView } from "./models.ts";
 import type { Tile } from "./tile.ts";
 
-const said = (step: number): string => `step ${step.toLocaleString("en-US")}`;
+const said = (step: number): string => `step ${formatCount(step)}`;
 
 export function tilesAt(view: RunView, step: number): readonly Tile[] {
   const { series, run } = view;

@@ -1,7 +1,14 @@
 /** What a chart shows, apart from how it is drawn: pure data, and the words that describe the picture. */
 import type { PlotValue, Spread } from "./columns.ts";
 import { firstWhere } from "../../shared/lib/firstWhere.ts";
-import { formatBytes, formatFraction, formatNumber, formatSeconds, plural } from "../../shared/lib/format.ts";
+import {
+  formatBytes,
+  formatCount,
+  formatFraction,
+  formatNumber,
+  formatSeconds,
+  plural,
+} from "../../shared/lib/format.ts";
 
 export type Format = "number" | "fraction" | "tokens" | "seconds" | "bytes";
 /** A place in the palette, or a meaning. */
@@ -147,10 +154,9 @@ export function saidUpTo(line: ChartLine, index: number): string {
 export function placeOf({ steps, begins, counted = "step" }: ChartModel, index: number): string {
   const [step, begin] = [steps[index], begins?.[index]];
   if (step === undefined) return "";
-  const said = (one: number): string => one.toLocaleString("en-US");
   return begin === undefined || begin === step
-    ? `${counted} ${said(step)}`
-    : `mean of steps ${said(begin)} to ${said(step)}`;
+    ? `${counted} ${formatCount(step)}`
+    : `mean of steps ${formatCount(begin)} to ${formatCount(step)}`;
 }
 
 /** Lines that are said one by one. */

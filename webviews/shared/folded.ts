@@ -1,7 +1,8 @@
 /** A list that shows its first items, and the others when asked. */
 import { button, element } from "./dom.ts";
+import { formatCount } from "../../shared/lib/format.ts";
 
-const showMore = (left: number): string => `Show ${left.toLocaleString("en-US")} More`;
+const showMore = (left: number): string => `Show ${formatCount(left)} More`;
 
 /** In a list everything is an item, also the button. */
 export const listed = (items: readonly HTMLElement[]): readonly HTMLElement[] =>

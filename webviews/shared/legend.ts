@@ -3,6 +3,7 @@ import { saidLines, saidUpTo, type ChartLine, type ChartModel } from "./chartMod
 import { element } from "./dom.ts";
 import { swatch } from "./swatch.ts";
 import type { Theme } from "./theme.ts";
+import { formatCount } from "../../shared/lib/format.ts";
 
 export function legendEntries(model: ChartModel, index: number, theme: Theme): readonly HTMLElement[] {
   const said = saidLines(model);
@@ -15,7 +16,7 @@ export function legendEntries(model: ChartModel, index: number, theme: Theme): r
             "li",
             { class: "muted" },
             swatch({ tone: "faint", dash: 0, style: "line" }, theme),
-            `${aside.toLocaleString("en-US")} others`,
+            `${formatCount(aside)} others`,
           ),
         ];
   return [...said.map((line) => entry(line, index, theme)), ...others];

@@ -1,4 +1,5 @@
 /** What runs along a chart: steps, or what has been spent by a step. Pure. */
+import { formatCount } from "../../shared/lib/format.ts";
 
 export interface XAxis {
   /** As it is written below a chart. */
@@ -16,7 +17,7 @@ export const bySteps: XAxis = {
   name: "step",
   of: (step) => step,
   at: (x) => x,
-  format: (x) => x.toLocaleString("en-US"),
+  format: formatCount,
   least: 1,
 };
 

@@ -15,7 +15,7 @@ import {
   type TextDocument,
 } from "vscode";
 import { commands, language } from "../../../shared/editor/contributions.ts";
-import { formatNumber, plural } from "../../../shared/lib/format.ts";
+import { formatCount, formatNumber, plural } from "../../../shared/lib/format.ts";
 import { rewardAttack, type ResultOf } from "../../../shared/protocol/protocol.ts";
 import { register } from "../../vscode/commands.ts";
 import type { Stores } from "../connection/stores.ts";
@@ -122,11 +122,11 @@ async function show({
   wrong,
 }: ResultOf<typeof rewardAttack>): Promise<void> {
   if (file === null) {
-    const tried = `${answers.toLocaleString("en-US")} answers in ${Math.round(seconds)} s`;
+    const tried = `${formatCount(answers)} answers in ${Math.round(seconds)} s`;
     // Not awaited, here and below: a message stays until the person closes it.
     if (failed > 0)
       void window.showWarningMessage(
-        `${failed.toLocaleString("en-US")} of ${answers.toLocaleString("en-US")} answers made the reward fail: ${failure}`,
+        `${formatCount(failed)} of ${formatCount(answers)} answers made the reward fail: ${failure}`,
       );
     if (failed === answers) return;
     const best =

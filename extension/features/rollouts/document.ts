@@ -1,5 +1,5 @@
 /** The rollouts of one step as a text a person reads: grouped by task, with places for folding, outline and colour. Pure. */
-import { formatChange, formatNumber, plural } from "../../../shared/lib/format.ts";
+import { formatChange, formatCount, formatNumber, plural } from "../../../shared/lib/format.ts";
 import { branchText } from "../../../shared/rollouts/branchText.ts";
 import { helpText } from "../../../shared/rollouts/helpText.ts";
 import { bracketed, brackets, isMarked, responseParts } from "../../../shared/rollouts/responseParts.ts";
@@ -56,7 +56,7 @@ export function rolloutDocument(record: StepRecord): RolloutDocument {
   if (record.where !== undefined && record.where !== "") writer.write(`Those with ${record.where}`);
   if (record.rollouts.length < record.total)
     writer.write(
-      `The first ${record.rollouts.length.toLocaleString("en-US")} are shown; \`gradus rollouts\` prints them all.`,
+      `The first ${formatCount(record.rollouts.length)} are shown; \`gradus rollouts\` prints them all.`,
     );
   if (groups.length === 0 && (record.where ?? "") === "")
     writer.write("\nThis step has no rollouts: warm-up steps train on reference answers and generate none.");

@@ -1,5 +1,5 @@
 /** An explanation in sentences. Numbers that a sentence combines are those that the reader sees next to it. */
-import { formatChange, formatNumber, plural } from "../../../shared/lib/format.ts";
+import { formatChange, formatCount, formatNumber, plural } from "../../../shared/lib/format.ts";
 import { fromWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { Alternative, TokenRule, Why, WhyTopic } from "../../../shared/rollouts/why.ts";
 import { criteriaWords } from "./criteria.ts";
@@ -171,7 +171,7 @@ function tokenWords({ tokens }: Facts, refusal: string | null): string[] {
   const first =
     trained === total
       ? `All ${plural(total, "token")} train.`
-      : `${trained.toLocaleString("en-US")} of ${plural(total, "token")} ${trained === 1 ? "trains" : "train"}.`;
+      : `${formatCount(trained)} of ${plural(total, "token")} ${trained === 1 ? "trains" : "train"}.`;
   const acted = rules.map(
     ({ rule, effect, text: what, count }) => `${plural(count, "token")} ${verb[effect]} by ${rule}: ${what}.`,
   );

@@ -13,6 +13,7 @@ import type { Remember } from "./memory.ts";
 import { algorithmOf, type RecordedStep } from "./recordedStep.ts";
 import { rowAdvantage } from "./rowAdvantage.ts";
 import { mostPlayers, shapley } from "./shapley.ts";
+import { formatCount } from "../../../shared/lib/format.ts";
 
 /** Token values that a few seconds allow: coalitions × tokens of the rows compared. */
 const mostWork = 4e8;
@@ -39,12 +40,12 @@ export function termShares(input: SharesInput): TermShares {
   const players = terms.flatMap((term, i) => (plays(term, weights[i]!) ? [i] : []));
   if (players.length > mostPlayers)
     return absent(
-      `${players.length} terms have ${(2 ** players.length).toLocaleString("en-US")} coalitions, but shares are computed for up to ${mostPlayers} terms: give some a weight of 0 with --set`,
+      `${players.length} terms have ${formatCount(2 ** players.length)} coalitions, but shares are computed for up to ${mostPlayers} terms: give some a weight of 0 with --set`,
     );
   const work = 2 ** players.length * step.batch.tokens.length;
   if (work > mostWork)
     return absent(
-      `the advantage depends on all ${step.batch.rows.toLocaleString("en-US")} rollouts of the step, too many to compute it ${2 ** players.length} times`,
+      `the advantage depends on all ${formatCount(step.batch.rows)} rollouts of the step, too many to compute it ${2 ** players.length} times`,
     );
   try {
     const { shares, none } = shapley(players.length, (coalition) =>

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { wordsFor } from "../../config/grammar/words.ts";
 import { listed, nearest } from "../../lib/suggest.ts";
+import { formatCount } from "../../../shared/lib/format.ts";
 
 /** A path or a name. */
 export const named = z
@@ -27,7 +28,7 @@ export function parsed<Schema extends z.ZodObject>(schema: Schema, value: unknow
   const own = schema.shape[name] as z.ZodType | undefined;
   const may = own === undefined ? listed(known) : wordsFor(own);
   if (issue?.code === "too_big" && issue.origin === "string")
-    throw new UserError(`\`${name}\` is longer than ${issue.maximum.toLocaleString("en-US")} characters.`, {
+    throw new UserError(`\`${name}\` is longer than ${formatCount(Number(issue.maximum))} characters.`, {
       code: "usage",
       action: "Give a shorter one.",
     });

@@ -2,6 +2,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { UserError, errorPlace, messageOf } from "../../../shared/lib/errors.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
+import { formatCount } from "../../../shared/lib/format.ts";
 
 export interface Place {
   /** `--store`; undefined: that of the current folder. */
@@ -26,7 +27,7 @@ function bounded(parts: readonly string[], less: string): readonly string[] {
   const characters = parts.reduce((sum, { length }) => sum + length, 0);
   if (characters <= mostCharacters) return parts;
   throw new UserError(
-    `The answer has ${characters.toLocaleString("en-US")} characters, and ${mostCharacters.toLocaleString("en-US")} are sent at most.`,
+    `The answer has ${formatCount(characters)} characters, and ${formatCount(mostCharacters)} are sent at most.`,
     { code: "answer-length", action: `Ask for less: ${less}.` },
   );
 }

@@ -9,6 +9,7 @@ import type { Comparison, Spread } from "../../analysis/simulate/compare.ts";
 import type { Scenario } from "../../analysis/simulate/scenarios.ts";
 import { sparkline } from "../../../shared/lib/sparkline.ts";
 import { shares } from "./terminal.ts";
+import { formatCount } from "../../../shared/lib/format.ts";
 
 const most = 24;
 const width = 32;
@@ -50,7 +51,7 @@ function simulatedLines({ simulated }: ReplayedStep): string[] {
   const { draws, standard_error } = simulated;
   return [
     colours.dim(
-      `chances are estimated from ${draws.toLocaleString("en")} simulated draws: standard error up to ${(100 * standard_error).toFixed(1)} points`,
+      `chances are estimated from ${formatCount(draws)} simulated draws: standard error up to ${(100 * standard_error).toFixed(1)} points`,
     ),
   ];
 }

@@ -6,6 +6,7 @@ import { readFailure, UserError } from "../../../shared/lib/errors.ts";
 import { limits, statsOf } from "../../lib/inputFile.ts";
 import { isNotebook } from "../../lib/notebook/notebook.ts";
 import { matcher, staticFolder } from "../../lib/pattern.ts";
+import { formatCount } from "../../../shared/lib/format.ts";
 
 export interface SelectedFile {
   /** As the person wrote it, or below the folder that they wrote. */
@@ -96,7 +97,7 @@ function entriesOf(folder: string): Dirent[] {
 }
 
 const tooMany = (folder: string, most: number): UserError =>
-  new UserError(`the folder holds more than ${most.toLocaleString("en-US")} files`, {
+  new UserError(`the folder holds more than ${formatCount(most)} files`, {
     file: folder,
     code: "usage",
     action: "Name a smaller folder, or the files.",

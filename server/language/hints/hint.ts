@@ -1,6 +1,7 @@
 /** A computed value at the end of the line that it follows from. */
 import { InlayHintKind, MarkupKind, type InlayHint } from "vscode-languageserver";
 import type { Position } from "../../lib/lines.ts";
+import { formatCount } from "../../../shared/lib/format.ts";
 
 export interface Hint {
   /** The line whose text it follows. */
@@ -22,4 +23,4 @@ export function toInlayHint({ line, label, detail }: Hint, lines: readonly strin
 }
 
 /** 10,240, also where it is small or large. */
-export const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
+export const whole = (value: number): string => formatCount(Math.round(value));

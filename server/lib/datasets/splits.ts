@@ -5,6 +5,7 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import { matcher } from "../pattern.ts";
 import { isRows } from "./tables.ts";
 import { statsOf } from "../inputFile.ts";
+import { formatCount } from "../../../shared/lib/format.ts";
 
 /** Files of a folder by split, in the order in which they are read; paths begin in the folder. */
 export type Splits = ReadonlyMap<string, readonly string[]>;
@@ -24,7 +25,7 @@ export function filesBelow(folder: string): string[] {
       if (stats?.isFile() === true) found.push(path);
       else if (stats?.isDirectory() === true && !name.startsWith("__")) visit(path);
       if (found.length > most)
-        throw new UserError(`the folder has more than ${most.toLocaleString("en-US")} files`, {
+        throw new UserError(`the folder has more than ${formatCount(most)} files`, {
           file: folder,
           code: "dataset-folder",
           action:

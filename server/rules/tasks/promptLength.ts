@@ -1,4 +1,4 @@
-import { formatFraction } from "../../../shared/lib/format.ts";
+import { formatCount, formatFraction } from "../../../shared/lib/format.ts";
 import { firstTime, reportAt, type Rule } from "../rule.ts";
 
 const consequence = {
@@ -27,7 +27,7 @@ export const promptLength: Rule = {
         const path = ["tasks", String(index)];
         reportAt(model, view, promptLength, [[...path, "max_prompt"], path], {
           severity: action === "error" ? "error" : lengths.over * 2 > lengths.rows ? "warning" : "info",
-          message: `${formatFraction(lengths.over / lengths.rows)} of the prompts of \`${task.name}\` (${lengths.over.toLocaleString("en-US")} of ${lengths.rows.toLocaleString("en-US")}) exceed \`max_prompt: ${String(limit)}\`, ${consequence[action]}; the longest has ${lengths.longest} tokens.`,
+          message: `${formatFraction(lengths.over / lengths.rows)} of the prompts of \`${task.name}\` (${formatCount(lengths.over)} of ${formatCount(lengths.rows)}) exceed \`max_prompt: ${String(limit)}\`, ${consequence[action]}; the longest has ${lengths.longest} tokens.`,
         });
       }
   },

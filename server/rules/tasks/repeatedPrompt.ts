@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { isOwn, placeOf, type Rule } from "../rule.ts";
 import type { PromptPairs, PromptPlace } from "../../core/config/modelFacts.ts";
+import { formatCount } from "../../../shared/lib/format.ts";
 
 /** Rows that a message names. */
 const most = 3;
@@ -33,8 +34,8 @@ export const repeatedPrompt: Rule = {
       severity: pair === undefined ? "info" : "warning",
       message:
         pair === undefined
-          ? `${repeated.toLocaleString("en-US")} of ${rows.toLocaleString("en-US")} prompts repeat an earlier one, so they are drawn more often than others: remove them from the data.`
-          : `${contradictory.count.toLocaleString("en-US")} of ${rows.toLocaleString("en-US")} prompts repeat an earlier one with another answer (${pairsText(contradictory)}): no response is right for both, so remove one of each.`,
+          ? `${formatCount(repeated)} of ${formatCount(rows)} prompts repeat an earlier one, so they are drawn more often than others: remove them from the data.`
+          : `${formatCount(contradictory.count)} of ${formatCount(rows)} prompts repeat an earlier one with another answer (${pairsText(contradictory)}): no response is right for both, so remove one of each.`,
       key: `tasks.${index}.dataset`,
       at,
     });

@@ -5,7 +5,7 @@ import type {
   GroupTally,
   TaskOrigin,
 } from "../../../shared/protocol/protocol.ts";
-import { formatFraction, formatNumber, plural } from "../../../shared/lib/format.ts";
+import { formatCount, formatFraction, formatNumber, plural } from "../../../shared/lib/format.ts";
 import type { Brush, CurriculumView, LanesPath, PanelRun } from "../../../shared/editor/runPanel.ts";
 
 /** A cell of the picture: a lane, counted from the top, and a column of steps. */
@@ -60,7 +60,7 @@ export function summarizeLanes(overview: CurriculumOverview): string {
   const left = Math.max(0, lanes.length - mostSaid) + more;
   return [
     ...lanes.slice(0, mostSaid).map((lane) => summarizeLane(overview, lane)),
-    ...(left > 0 ? [`${left.toLocaleString("en-US")} more: the table has those that are shown.`] : []),
+    ...(left > 0 ? [`${formatCount(left)} more: the table has those that are shown.`] : []),
   ].join(" ");
 }
 const mostSaid = 8;
@@ -100,7 +100,7 @@ export function describeTotals({ columns, unread = 0 }: CurriculumOverview): rea
     `${plural(sum(key), "group")} ${what}${tokens === 0 ? "" : `: ${formatNumber(sum(burnt))} tokens, ${formatFraction(sum(burnt) / tokens)}`}`;
   const unmeasured = sum("unmeasured");
   return [
-    `${plural(groups, "group")} drawn, ${admitted.toLocaleString("en-US")} trained (${formatFraction(admitted / groups)})`,
+    `${plural(groups, "group")} drawn, ${formatCount(admitted)} trained (${formatFraction(admitted / groups)})`,
     spent("all wrong", "dead", "deadTokens"),
     spent("all right", "exhausted", "exhaustedTokens"),
     ...(unmeasured > 0 ? [`tokens of ${plural(unmeasured, "group")} not known`] : []),
@@ -219,11 +219,11 @@ const originCells = (made: TaskOrigin | undefined): readonly string[] =>
 export const laneRows = (overview: CurriculumOverview): readonly (readonly string[])[] =>
   overview.lanes.map((lane: CurriculumLane) => [
     lane.name,
-    lane.groups.toLocaleString("en-US"),
+    formatCount(lane.groups),
     formatFraction(rateOf(lane)),
-    lane.admitted.toLocaleString("en-US"),
-    lane.dead.toLocaleString("en-US"),
-    lane.exhausted.toLocaleString("en-US"),
+    formatCount(lane.admitted),
+    formatCount(lane.dead),
+    formatCount(lane.exhausted),
     formatNumber(lane.tokens),
     formatNumber(lane.deadTokens + lane.exhaustedTokens),
     ...(anyMade(overview) ? originCells(lane.made) : []),

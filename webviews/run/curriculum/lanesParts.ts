@@ -1,7 +1,7 @@
 /** What surrounds the curriculum's lanes: names, words, legend, table. */
 import type { CurriculumLane, CurriculumOverview } from "../../../shared/protocol/protocol.ts";
 import type { LanesPath } from "../../../shared/editor/runPanel.ts";
-import { formatFraction, plural } from "../../../shared/lib/format.ts";
+import { formatCount, formatFraction, plural } from "../../../shared/lib/format.ts";
 import { button, element } from "../../shared/dom.ts";
 import type { Theme } from "../../shared/theme.ts";
 import { anyMade, describeOrigin, laneRows, rateOf } from "./lanesModel.ts";
@@ -61,7 +61,7 @@ export function statusOf({ by, arm, family, lanes, more, width }: CurriculumOver
       ? [
           more === 1
             ? `one ${by} drawn less often is not shown`
-            : `${more.toLocaleString("en-US")} ${several[by]} drawn less often are not shown`,
+            : `${formatCount(more)} ${several[by]} drawn less often are not shown`,
         ]
       : []),
   ];

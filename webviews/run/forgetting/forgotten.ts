@@ -1,6 +1,6 @@
 /** Held-out tasks that the run had right and lost: which, when, what it answered then, and what to do about it. */
 import type { PanelForgotten, PanelTurnover } from "../../../shared/editor/panelTurnover.ts";
-import { plural } from "../../../shared/lib/format.ts";
+import { formatCount, plural } from "../../../shared/lib/format.ts";
 import { button, element, setShown } from "../../shared/dom.ts";
 import { folded, listed } from "../../shared/folded.ts";
 
@@ -14,7 +14,6 @@ interface ForgottenEvents {
 
 /** Rows at first; arms that are named. */
 const [mostRows, mostArms] = [6, 8];
-const said = (step: number): string => step.toLocaleString("en-US");
 
 export class ForgottenTasks {
   readonly root = element("section", { class: "forgotten", "aria-labelledby": "forgotten-title" });
@@ -62,7 +61,7 @@ export class ForgottenTasks {
     const rest =
       left === 0
         ? []
-        : [element("li", { class: "muted" }, `${said(left)} more: gradus runs turnover lists all.`)];
+        : [element("li", { class: "muted" }, `${formatCount(left)} more: gradus runs turnover lists all.`)];
     return element(
       "ul",
       { class: "tasks", "aria-label": "Forgotten tasks" },
@@ -89,7 +88,11 @@ export class ForgottenTasks {
             element("span", { class: "muted" }, " answers not kept"),
           ),
       element("span", { class: "muted" }, arm),
-      element("span", { class: "when" }, `right at step ${said(solved)}, wrong at ${said(lost)}`),
+      element(
+        "span",
+        { class: "when" },
+        `right at step ${formatCount(solved)}, wrong at ${formatCount(lost)}`,
+      ),
       button("Through Training", { class: "quiet edge", "aria-label": `${name} through training` }, () =>
         this.events.followed(task),
       ),
@@ -102,7 +105,7 @@ const titleOf = ({ forgotten }: PanelTurnover): string =>
 
 /** "106 learned, 105 kept, 69 forgotten of 512 held-out tasks between …". */
 const sumOf = ({ learned, kept, forgotten, tasks, first, last }: PanelTurnover): string =>
-  `${learned} learned, ${kept} kept, ${forgotten} forgotten of ${plural(tasks, "held-out task")} between the evaluations at step ${said(first)} and at step ${said(last)}.`;
+  `${learned} learned, ${kept} kept, ${forgotten} forgotten of ${plural(tasks, "held-out task")} between the evaluations at step ${formatCount(first)} and at step ${formatCount(last)}.`;
 
 const longest = 72;
 function shortened(text: string): string {

@@ -1,6 +1,6 @@
 /** Every metric that the run has recorded, to search; each that is chosen gets a chart, and the others cost nothing. */
 import { metricNamed } from "../../../shared/metrics/metrics.ts";
-import { plural } from "../../../shared/lib/format.ts";
+import { formatCount, plural } from "../../../shared/lib/format.ts";
 import { Chart } from "../../shared/chart.ts";
 import type { ChartModel, Format } from "../../shared/chartModel.ts";
 import { align } from "../../shared/columns.ts";
@@ -106,8 +106,7 @@ export class AllMetrics {
     this.#rows = 0;
     this.#list.replaceChildren();
     this.#list.scrollTop = 0;
-    const of =
-      this.#found.length === this.#names.length ? "" : ` of ${this.#names.length.toLocaleString("en-US")}`;
+    const of = this.#found.length === this.#names.length ? "" : ` of ${formatCount(this.#names.length)}`;
     setText(this.#count, `${plural(this.#found.length, "metric")}${of}`);
     this.#moreRows();
   }

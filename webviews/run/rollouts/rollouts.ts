@@ -1,5 +1,5 @@
 /** The rollouts of the cursor's step: one group at a time, its answers as text first, and why one has its advantage. */
-import { formatChange, formatNumber, plural } from "../../../shared/lib/format.ts";
+import { formatChange, formatCount, formatNumber, plural } from "../../../shared/lib/format.ts";
 import type { Brush, PanelGroup, RolloutPlace, ToPanel } from "../../../shared/editor/runPanel.ts";
 import type { Why } from "../../../shared/rollouts/why.ts";
 import { button, element, setShown, setText } from "../../shared/dom.ts";
@@ -110,7 +110,7 @@ export class RolloutsView {
     if (wanted !== null && step === this.#step && this.#groups.length > 0) return this.#show(wanted);
     if (step === this.#step && this.#brush === null) return;
     if (this.#brush !== null) this.events.cleared();
-    this.#begin(step, null, `Rollouts of step ${step.toLocaleString("en-US")}`, wanted);
+    this.#begin(step, null, `Rollouts of step ${formatCount(step)}`, wanted);
     this.events.asked(step);
   }
   /** Awaits the rollouts of a brush; the caller asks for them. */

@@ -8,6 +8,7 @@ import {
   type VerdictFix,
 } from "../../../shared/run/verdict.ts";
 import { button, element, setShown, withCode } from "../../shared/dom.ts";
+import { formatCount } from "../../../shared/lib/format.ts";
 
 interface VerdictEvents {
   /** A rollout that it names. */
@@ -128,7 +129,7 @@ export class VerdictCard {
         .slice(0, 3)
         .map((rollout) =>
           button(
-            plainText(`#${rollout.index} of step ${rollout.step.toLocaleString("en-US")}: ${rollout.why}`),
+            plainText(`#${rollout.index} of step ${formatCount(rollout.step)}: ${rollout.why}`),
             { class: "quiet edge" },
             () => this.events.looked(rollout),
           ),
@@ -156,6 +157,6 @@ const editsOf = ({ set }: VerdictFix): string =>
 
 /** Where the headline has the step, the button says what it does with it. */
 function beginText(since: number, headline: string): string {
-  const step = since.toLocaleString("en-US");
+  const step = formatCount(since);
   return headline.includes(`step ${step}`) ? `Show Step ${step}` : `since step ${step}`;
 }

@@ -1,4 +1,4 @@
-import { formatFraction } from "../../../../shared/lib/format.ts";
+import { formatCount, formatFraction } from "../../../../shared/lib/format.ts";
 import { enough, type EvidenceKind } from "../kind.ts";
 import { finite } from "../numbers.ts";
 import { mean } from "../../../../shared/lib/mean.ts";
@@ -30,7 +30,7 @@ export const clip: EvidenceKind = {
     return {
       ...about,
       level: "diagnostic",
-      message: `The clip acted on 0 of ${tokens.toLocaleString("en-US")} trained tokens in ${view.over(shares.length)}.${why}`,
+      message: `The clip acted on 0 of ${formatCount(tokens)} trained tokens in ${view.over(shares.length)}.${why}`,
     };
   },
 };

@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { plural } from "../../../../shared/lib/format.ts";
+import { formatCount, plural } from "../../../../shared/lib/format.ts";
 import { placeText } from "../../../../shared/rollouts/failureText.ts";
 import { mostRewards, said } from "../../../../shared/run/outcome.ts";
 import type { EvidenceKind, DiagnosticSighting } from "../kind.ts";
@@ -25,7 +25,7 @@ export const termErrors: EvidenceKind = {
         reads: [{ path: `reward.terms.${term}`, except: ["weight"] }],
         term,
         metric: `reward/${term}/errors`,
-        message: `\`${term}\` failed on ${failed.toLocaleString("en-US")} of ${plural(all, "rollout")} in ${view.over(points.steps.length)}, most recently in step ${last.step}${why}. Failed rollouts are left out of their groups.`,
+        message: `\`${term}\` failed on ${formatCount(failed)} of ${plural(all, "rollout")} in ${view.over(points.steps.length)}, most recently in step ${last.step}${why}. Failed rollouts are left out of their groups.`,
         rollouts: { step: last.step, where: `${member("errors", term)} != null` },
         places: placesOf(term, failures),
       };

@@ -1,5 +1,5 @@
 /** What training did to the weights, as text that fits 80 columns. Pure. */
-import { formatFraction, formatNumber, plural } from "../../../../shared/lib/format.ts";
+import { formatCount, formatFraction, formatNumber, plural } from "../../../../shared/lib/format.ts";
 import { maskNames, type MaskOverlaps } from "../../../analysis/weights/masks.ts";
 import { tolerance } from "../../../analysis/weights/movement.ts";
 import type { Overlap, Overlaps } from "../../../analysis/weights/overlap.ts";
@@ -23,7 +23,7 @@ const small = (value: number): string =>
 /** 124.4 M. */
 function countText(count: number): string {
   const [size, unit] = count >= 1e9 ? [count / 1e9, " G"] : count >= 1e6 ? [count / 1e6, " M"] : [count, ""];
-  return unit === "" ? count.toLocaleString("en-US") : `${size.toFixed(1)}${unit}`;
+  return unit === "" ? formatCount(count) : `${size.toFixed(1)}${unit}`;
 }
 
 function cells(name: string, { spectral, ...one }: Summary, cka: number | null | undefined): string[] {
