@@ -106,7 +106,7 @@ export function check({ file, found }: SelectedFile, options: CheckOptions): Che
 const isTrainersReward = ({ framework, settings, base, incomplete }: FrameworkDocument): boolean =>
   framework === "verl" &&
   !incomplete &&
-  [...settings.map(({ key }) => key), ...base.keys()].every((key) => !/reward/.test(key));
+  [...settings.map(({ key }) => key), ...base.keys()].every((key) => !/custom_reward_function/.test(key));
 
 function checkFramework(file: string, text: string, found: FrameworkDocument, fix: boolean): Checked {
   const path = resolve(file);
