@@ -1,10 +1,16 @@
 /** Notebooks of TRL in the editor: what works in a script works in a cell, at the cell's own places. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { after, before, describe, it } from "node:test";
 import { DefinitionRequest, InlayHintRequest } from "vscode-languageserver-protocol/node";
+import { ask } from "../../shared/daemon/request.ts";
+import { UserError } from "../../shared/lib/errors.ts";
+import { rewardGold } from "../../shared/protocol/protocol.ts";
+import { writeFlatStory } from "../support/flatStory.ts";
+import { withoutPython } from "../support/pythonReward.ts";
 import { applied, cursor, startServer, type LanguageServer } from "../support/lspServer.ts";
 import { tutorial } from "../support/notebooks.ts";
 import { OpenNotebook } from "../support/openNotebook.ts";
@@ -178,5 +184,25 @@ describe("a notebook in the editor", () => {
       [["foreign-unknown-key", { line: 14, character: 8 }]],
     );
     await server.close();
+  });
+});
+
+describe("a reward in a notebook", { skip: withoutPython }, () => {
+  it("has its reference answers counted without a store, where the client trusts the folder", async () => {
+    const own = join(folder, "flat");
+    writeFlatStory(own);
+    const file = join(own, "nb.ipynb");
+    const counted = async (trusted: boolean, text = readFileSync(file, "utf8")): Promise<string[]> => {
+      const uri = pathToFileURL(file).href;
+      const { counts } = await ask(server.connection, rewardGold, { uri, text, trusted });
+      return (counts ?? []).map(({ name, rewarded, of }) => `${name} ${rewarded} of ${of}`);
+    };
+    assert.deepEqual(await counted(false), []);
+    assert.deepEqual(await counted(true), ["soft_format 0 of 3", "correct 3 of 3"]);
+    await assert.rejects(counted(true, "{"), UserError);
+    assert.deepEqual(
+      readdirSync(own).filter((name) => name === ".gradus"),
+      [],
+    );
   });
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Uri, window, workspace, type Disposable, type WorkspaceFolder } from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { language, storePattern } from "../../../shared/editor/contributions.ts";
+import { ask } from "../../../shared/daemon/request.ts";
 import { findStore } from "../../../shared/daemon/findStore.ts";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { daemonShutdown, type RunSummary } from "../../../shared/protocol/protocol.ts";
@@ -12,6 +13,7 @@ import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
 import { RunFeed } from "../runs/feed.ts";
 import { RunsModel } from "../runs/model.ts";
+import type { Asker } from "./asker.ts";
 import { Emitter } from "./emitter.ts";
 import {
   asNode,
@@ -40,6 +42,8 @@ export type DaemonState = ConnectionState<DaemonSession>;
 export class Stores implements Disposable {
   /** A connection, the list of stores or a run has changed. */
   readonly changed = new Emitter<Store | undefined>();
+  /** Somebody answers who did not before: a daemon, or the language server alone. */
+  readonly answering = new Emitter<void>();
   readonly ended = new Emitter<RunSummary>();
   /** Something is wrong with a run that is live; once an alarm. */
   readonly alarmed = new Emitter<RunSummary>();
@@ -126,6 +130,13 @@ export class Stores implements Disposable {
   }
   ofRun(run: string): Store | undefined {
     return this.#stores.find((store) => store.runs.find(run) !== undefined);
+  }
+
+  /** Who answers what needs no store, without starting anybody: a folder's daemon, or the language server alone. */
+  askerOf(uri: Uri): Asker | undefined {
+    const client = this.#language;
+    const alone: Asker | undefined = client && { ask: (...asked) => ask(client, ...asked) };
+    return this.ofFile(uri)?.machine.session ?? alone;
   }
 
   /** A connection to ask through, made if need be. Throws with what to do where there can be none. */
@@ -261,8 +272,10 @@ export class Stores implements Disposable {
       for (const other of others) void other.machine.start();
     }
     this.changed.fire(store);
-    if (state.state === "ready") await this.#stopLanguage();
-    else if (state.state === "failed") await this.#startLanguage();
+    if (state.state === "ready") {
+      this.answering.fire();
+      await this.#stopLanguage();
+    } else if (state.state === "failed") await this.#startLanguage();
   }
 
   /** Editing needs no daemon: without one, the language server runs as a child of this window. */
@@ -273,6 +286,7 @@ export class Stores implements Disposable {
     this.#language = client;
     try {
       await client.start();
+      this.answering.fire();
     } catch (error) {
       output().warn(`language server: ${messageOf(error)}`);
       this.#language = undefined;

@@ -14,7 +14,8 @@ import { messageOf } from "../../../shared/lib/errors.ts";
 import { rewardGold, type GoldCount, type InputOf } from "../../../shared/protocol/protocol.ts";
 import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
-import type { DaemonSession } from "../connection/session.ts";
+import type { Asker } from "../connection/asker.ts";
+import { asEvent } from "../connection/asEvent.ts";
 import type { Stores } from "../connection/stores.ts";
 import { pythonPath } from "../language/python.ts";
 import { definedLine, goldText, notebookText } from "./document.ts";
@@ -40,10 +41,10 @@ const knownFor = 3_000;
 export function goldHints(stores: Stores, naming: ConfigsNaming): Disposable {
   /** The cells of a notebook ask one after the other: one answer serves them. */
   let last: Answer | undefined;
-  const countsOf = (session: DaemonSession, config: Edited): Promise<readonly GoldCount[]> => {
+  const countsOf = (asker: Asker, config: Edited): Promise<readonly GoldCount[]> => {
     const asked = JSON.stringify(config);
     if (last?.asked !== asked || last.until < Date.now())
-      last = { asked, counts: counted(session, config), until: Date.now() + knownFor };
+      last = { asked, counts: counted(asker, config), until: Date.now() + knownFor };
     return last.counts;
   };
   const provideInlayHints = async (
@@ -51,21 +52,23 @@ export function goldHints(stores: Stores, naming: ConfigsNaming): Disposable {
     _range: unknown,
     token: CancellationToken,
   ): Promise<InlayHint[]> => {
-    // What is merely typed must not start a daemon.
-    const session = stores.ofFile(document.uri.with({ scheme: "file", fragment: "" }))?.machine.session;
-    if (session === undefined || !stores.trusted || !setting("rewardsCheckOnSave", true)) return [];
+    const asker = stores.askerOf(document.uri.with({ scheme: "file", fragment: "" }));
+    if (asker === undefined || !stores.trusted || !setting("rewardsCheckOnSave", true)) return [];
     const notebook = workspace.notebookDocuments.find((one) => one.uri.path === document.uri.path);
     const file = notebook === undefined ? document.fileName : notebook.uri.fsPath;
     const configs = notebook === undefined ? await configsOf(naming, file) : [editedNotebook(notebook)];
     for (const config of configs) {
       if (token.isCancellationRequested) return [];
-      const own = (await countsOf(session, config)).filter((one) => one.file === file);
+      const own = (await countsOf(asker, config)).filter((one) => one.file === file);
       const hints = own.flatMap((count) => hintOf(document, count) ?? []);
       if (hints.length > 0) return hints;
     }
     return [];
   };
-  return languages.registerInlayHintsProvider(shownIn, { provideInlayHints });
+  return languages.registerInlayHintsProvider(shownIn, {
+    onDidChangeInlayHints: asEvent(stores.answering),
+    provideInlayHints,
+  });
 }
 
 async function configsOf(naming: ConfigsNaming, reward: string): Promise<readonly Edited[]> {
@@ -73,11 +76,11 @@ async function configsOf(naming: ConfigsNaming, reward: string): Promise<readonl
   return await Promise.all(uris.map(async (uri) => edited(await workspace.openTextDocument(uri))));
 }
 
-async function counted(session: DaemonSession, config: Edited): Promise<readonly GoldCount[]> {
+async function counted(asker: Asker, config: Edited): Promise<readonly GoldCount[]> {
   const python = pythonPath();
   try {
     const asked = { ...config, trusted: true, ...(python !== undefined && { python }) };
-    return (await session.ask(rewardGold, asked)).counts ?? [];
+    return (await asker.ask(rewardGold, asked)).counts ?? [];
   } catch (error) {
     // A config with errors has its own messages.
     output().debug(`reference answers of ${config.uri}: ${messageOf(error)}`);

@@ -7,6 +7,7 @@ import {
   workspace,
   type CancellationToken,
   type Disposable,
+  type Event,
   type InlayHintsProvider,
   type TextDocument,
 } from "vscode";
@@ -17,18 +18,21 @@ import type { Rescored } from "../../../shared/rollouts/rescore.ts";
 import { changeText, shortLabel } from "../../../shared/rollouts/rescoreText.ts";
 import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
+import { asEvent } from "../connection/asEvent.ts";
 import type { Stores } from "../connection/stores.ts";
 import { exportLine, functionLine } from "./document.ts";
 import { edited } from "./documents.ts";
 import { rewardFiles, type ConfigsNaming } from "./naming.ts";
 
 export class RewardHints implements InlayHintsProvider, Disposable {
+  readonly onDidChangeInlayHints: Event<void>;
   readonly #registered: Disposable;
 
   constructor(
     private readonly stores: Stores,
     private readonly naming: ConfigsNaming,
   ) {
+    this.onDidChangeInlayHints = asEvent(stores.answering);
     this.#registered = languages.registerInlayHintsProvider(rewardFiles, this);
   }
 

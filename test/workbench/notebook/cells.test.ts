@@ -86,33 +86,17 @@ describe("a notebook of a trainer", () => {
     assert.match(texts.join("\n"), /max_steps/);
   });
 
-  it("has the log of its training beside it, which opens as a run", async () => {
-    const log = vscode.Uri.joinPath(uri, "..", "slurm-1.out");
-    const lines = Array.from(
-      { length: 30 },
-      (_, i) => `{'loss': 0.1, 'reward': ${i / 30}, 'epoch': 0.${i + 10}}`,
-    );
-    await vscode.workspace.fs.writeFile(log, new TextEncoder().encode(`${lines.join("\n")}\n`));
-    await api.cards.look();
-    const [card] = await api.runs.getChildren();
-    const items = (await api.runs.getChildren(card)).map((node) => api.runs.getTreeItem(node));
-    const { command } = items.find(({ label }) => label === "slurm-1.out")!;
-    await vscode.commands.executeCommand(command!.command, ...(command!.arguments ?? []));
-    await until(
-      () => api.stores.runs.some(({ status, name }) => status === "finished" && name === "slurm-1.out"),
-      "the log's run",
-    );
-    await vscode.workspace.fs.delete(log);
-    await vscode.window.showNotebookDocument(open, { selections: [new vscode.NotebookRange(4, 5)] });
-  });
-
   it("says at its functions how many reference answers they pay, as they are typed", async () => {
     const rows = [3, 7].map((n) =>
       JSON.stringify({ prompt: `What is ${n - 1} + 1? Write <answer>…</answer>.`, answer: String(n) }),
     );
     const data = vscode.Uri.joinPath(uri, "..", "rows.jsonl");
     await vscode.workspace.fs.writeFile(data, new TextEncoder().encode(rows.join("\n")));
-    // The log has opened a store, without which nothing is tried.
+    // No run has opened a store yet: the language server alone answers.
+    assert.deepEqual(
+      api.stores.all.filter(({ machine }) => machine.session !== undefined),
+      [],
+    );
     const { document } = open.cellAt(4);
     const all = new vscode.Range(0, 0, document.lineCount, 0);
     const shownAt = async (expected: readonly string[]): Promise<void> =>
@@ -131,7 +115,26 @@ describe("a notebook of a trainer", () => {
     edit.replace(document.uri, new vscode.Range(at, at.translate(0, 4)), '== "7"');
     await vscode.workspace.applyEdit(edit);
     await shownAt(["3 gold 1 of 2", "6 gold 2 of 2"]);
-    await stopEverything(api);
     await vscode.workspace.fs.delete(data);
+  });
+
+  it("has the log of its training beside it, which opens as a run", async () => {
+    const log = vscode.Uri.joinPath(uri, "..", "slurm-1.out");
+    const lines = Array.from(
+      { length: 30 },
+      (_, i) => `{'loss': 0.1, 'reward': ${i / 30}, 'epoch': 0.${i + 10}}`,
+    );
+    await vscode.workspace.fs.writeFile(log, new TextEncoder().encode(`${lines.join("\n")}\n`));
+    await api.cards.look();
+    const [card] = await api.runs.getChildren();
+    const items = (await api.runs.getChildren(card)).map((node) => api.runs.getTreeItem(node));
+    const { command } = items.find(({ label }) => label === "slurm-1.out")!;
+    await vscode.commands.executeCommand(command!.command, ...(command!.arguments ?? []));
+    await until(
+      () => api.stores.runs.some(({ status, name }) => status === "finished" && name === "slurm-1.out"),
+      "the log's run",
+    );
+    await vscode.workspace.fs.delete(log);
+    await stopEverything(api);
   });
 });
