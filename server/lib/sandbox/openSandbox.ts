@@ -3,10 +3,10 @@ import { realpathSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { threadFile } from "../threadFile.ts";
 import { Lanes } from "../threads/lanes.ts";
-import type { Order } from "./messages.ts";
+import type { Order, Parts } from "./messages.ts";
 import { partsOf, visibleOf } from "./parts.ts";
 import { outOfMemory, SandboxProcess } from "./process.ts";
-import { keepImage } from "./python/image.ts";
+import { dropImage, keepImage } from "./python/image.ts";
 import type { Sandbox, SandboxFailure, SandboxLanguage, SandboxProgram, SandboxResult } from "./sandbox.ts";
 import { wallOf, type SandboxSetting, type Wall } from "./wall/wall.ts";
 
@@ -25,8 +25,20 @@ const stack = process.platform === "win32" ? 900 : 7000;
 /** MiB that the JavaScript around an interpreter may hold; programs have memory of their own. */
 const heap = 256;
 
+/** From the kept image, or, where no process starts from that, once more without. */
 async function processOf(language: SandboxLanguage, wall: Wall): Promise<SandboxProcess> {
   const parts = await partsOf(language);
+  const image = parts.language === "python" ? parts.image : undefined;
+  try {
+    return await processWith(parts, wall);
+  } catch (error) {
+    if (image === undefined) throw error;
+    await dropImage(image);
+    return processWith(await partsOf(language), wall);
+  }
+}
+
+async function processWith(parts: Parts, wall: Wall): Promise<SandboxProcess> {
   const bundle = file();
   const flags = ["--no-warnings", `--stack-size=${stack}`, `--max-old-space-size=${heap}`];
   const command = wall.command([process.execPath, ...flags, bundle], [bundle, ...visibleOf(parts)]);

@@ -8,18 +8,23 @@ import { dirname, join } from "node:path";
 import { dataFolder } from "../../natives.ts";
 import type { Parts } from "../messages.ts";
 import { imports } from "./harness.ts";
-import { seal } from "./interpreter.ts";
+import { sealOf } from "./interpreter.ts";
 import { shell, world } from "./realm.ts";
 
 type Interpreter = Pick<Extract<Parts, { language: "python" }>, "folder" | "version">;
 
 /**
- * Another library, harness or realm makes another image: it holds the places of modules in the library's file, which a
+ * Another Node, library, harness or realm makes another image: it holds the places of modules in the library's file, which a
  * package stores otherwise than a checkout.
  */
 async function fileOf({ folder, version }: Interpreter): Promise<string> {
   const library = await readFile(join(folder, "python_stdlib.zip"));
-  const hash = createHash("sha256").update(imports).update(shell).update(world).update(library);
+  const hash = createHash("sha256")
+    .update(process.version)
+    .update(imports)
+    .update(shell)
+    .update(world)
+    .update(library);
   return join(dataFolder(), "sandbox", `python-${version}-${hash.digest("hex").slice(0, 12)}.image`);
 }
 
@@ -30,21 +35,27 @@ export async function keptImage(interpreter: Interpreter): Promise<string | unde
   if (handle === undefined) return undefined;
   try {
     const { size } = await handle.stat();
-    const end = Buffer.alloc(seal.length);
-    await handle.read(end, 0, seal.length, Math.max(0, size - seal.length));
-    return end.equals(seal) ? file : undefined;
+    const end = Buffer.alloc(sealOf().length);
+    await handle.read(end, 0, end.length, Math.max(0, size - end.length));
+    return end.toString().startsWith(sealOf("").toString().trimEnd()) ? file : undefined;
   } finally {
     await handle.close();
   }
 }
 
-/** Where the folder cannot be written, each process makes its own. */
-export async function keepImage(interpreter: Interpreter, bytes: Uint8Array): Promise<void> {
+/** One that no process starts from. */
+export const dropImage = (file: string): Promise<void> => rm(file, { force: true }).catch(() => undefined);
+
+/**
+ * Where the folder cannot be written, each process makes its own.
+ * @param sealed as the process that made it sealed it
+ */
+export async function keepImage(interpreter: Interpreter, sealed: Uint8Array): Promise<void> {
   const file = await fileOf(interpreter);
   const partial = `${file}.${process.pid}`;
   try {
     await mkdir(dirname(file), { recursive: true });
-    await writeFile(partial, Buffer.concat([bytes, seal]));
+    await writeFile(partial, sealed);
     await rename(partial, file);
   } catch {
     // The next process starts slowly, as this one did.

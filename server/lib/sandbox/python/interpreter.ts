@@ -26,8 +26,12 @@ interface Realm {
 /** The realm's own question: its bytes come out, a text goes in, and nothing else of ours. */
 type AskHost = (question: Uint8Array) => string | null;
 
-/** What an image ends with, so that half a file is none. */
-export const seal = Buffer.from("gradus image");
+/**
+ * What an image ends with, so that half a file is none. In the memory are places of functions that the Node which made it gave them:
+ * another finds others there.
+ */
+export const sealOf = (node = process.version): Buffer =>
+  Buffer.from(`gradus image of Node ${node}`.padEnd(48));
 
 /** MiB: a memory that grew beyond it is given back, by a new process; one that grew less is cleared faster. */
 const mostKept = 512;
@@ -51,18 +55,26 @@ interface Opened {
   readonly realm: Realm;
   /** Where it lives. */
   readonly context: Context;
+  /** With its seal. */
   readonly image: Uint8Array | undefined;
 }
 
 /** Started and closed: ready for programs. */
 export async function openRealm(parts: PythonParts, ask: AskHost): Promise<Opened> {
-  const image = parts.image === undefined ? undefined : readFileSync(parts.image).subarray(0, -seal.length);
+  const image = parts.image === undefined ? undefined : imageIn(parts.image);
   const context = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: true } });
   const realm = realmIn(context, parts, image, ask);
   await realm.start(parts.abi);
   const made = image === undefined ? realm.image(imports) : undefined;
   realm.close(harness);
-  return { realm, context, image: made };
+  return { realm, context, image: made && Buffer.concat([made, sealOf()]) };
+}
+
+/** Undefined where this Node did not make it: in a container runs another than the one that keeps it. */
+function imageIn(file: string): Uint8Array | undefined {
+  const seal = sealOf();
+  const sealed = readFileSync(file);
+  return sealed.subarray(-seal.length).equals(seal) ? sealed.subarray(0, -seal.length) : undefined;
 }
 
 /** No error of ours may come in either. */
