@@ -1,5 +1,6 @@
 /** Whether the reward recognises each row's own reference answer: where it does not, that row can only teach what is wrong. */
 import type { GoldCount } from "../../../shared/protocol/rewards.ts";
+import { mean } from "../../../shared/lib/mean.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { decidingTerms, type AnswerScorer, type ScoredAnswer } from "./answers.ts";
 import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
@@ -33,6 +34,8 @@ export interface GoldReport {
   readonly value: number | null;
   /** The most that an answer earned in all, where none passed; null: none earned more than 0. */
   readonly best: number | null;
+  /** What those that passed earn on average: in all, and by each term that applies; null where none passed. */
+  readonly earned: Earned | null;
   readonly failures: readonly GoldFailure[];
   readonly traits: readonly Trait[];
   /** Absent: no test runs in the program's own process, as far as the tests and the answers show. */
@@ -41,6 +44,11 @@ export interface GoldReport {
   readonly passing: readonly string[];
   /** Terms that pay the format of the prompts less than another. */
   readonly format: readonly FormatFinding[];
+}
+
+export interface Earned {
+  readonly reward: number;
+  readonly terms: Readonly<Record<string, number>>;
 }
 
 /** Tasks by which the form is chosen. */
@@ -115,6 +123,7 @@ export async function checkGold(
     without: tasks.length - answers.length,
     value: commonest(passed.map((one) => decidingValue(scorer, one))),
     best: passed.length > 0 ? null : bestOf(scored),
+    earned: earnedBy(passed),
     failures: failed,
     traits: traitsOf(
       failed.map(({ answer }) => answer),
@@ -151,6 +160,20 @@ export async function goldCounts(
       ? [{ term: term.name, file, name, rewarded, of: own.length }]
       : [];
   });
+}
+
+function earnedBy(scored: readonly ScoredAnswer[]): Earned | null {
+  if (scored.length === 0) return null;
+  const values = (of: (one: ScoredAnswer) => number | null | undefined): readonly number[] =>
+    scored.flatMap((one) => of(one) ?? []);
+  const names = [...new Set(scored.flatMap(({ terms }) => Object.keys(terms)))];
+  const terms = names.map((name) => [name, values((one) => one.terms[name])] as const);
+  return {
+    reward: mean(values(({ reward }) => reward)),
+    terms: Object.fromEntries(
+      terms.filter(([, own]) => own.length > 0).map(([name, own]) => [name, mean(own)]),
+    ),
+  };
 }
 
 function bestOf(scored: readonly ScoredAnswer[]): number | null {

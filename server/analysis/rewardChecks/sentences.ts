@@ -32,6 +32,15 @@ export function goldText(report: GoldReport): string {
   return `${head}; ${formatCount(failures.length)} do not${causes === "" ? "" : ` (${causes})`}: ${failures.some(({ row }) => row !== undefined) ? "rows " : ""}${failures.slice(0, most).map(rowOf).join(", ")}${more}${none}`;
 }
 
+/** "On average they earn 2.5: correct 2, format 0.5." Undefined where a term is alone. */
+export function earnedText({ earned }: Pick<GoldReport, "earned">): string | undefined {
+  const shown = (value: number): string => String(Number(value.toPrecision(4)));
+  const each = Object.entries(earned?.terms ?? {}).map(([name, value]) => `${name} ${shown(value)}`);
+  return earned === null || each.length < 2
+    ? undefined
+    : `On average they earn ${shown(earned.reward)}: ${each.join(", ")}.`;
+}
+
 /** "no form succeeds; the best was in `<answer>`, with 0.8". */
 export const bestText = ({ form, best }: Pick<GoldReport, "form" | "best">): string =>
   best === null

@@ -21,7 +21,8 @@ import {
 import { recordedNear } from "../../store/recordedNear.ts";
 import { sayTasks, sayUnread } from "./tasksTried.ts";
 import { saveTests } from "../../analysis/rewardChecks/saveTests.ts";
-import { goldText } from "../../analysis/rewardChecks/sentences.ts";
+import { visibleText } from "../../../shared/lib/visibleText.ts";
+import { earnedText, goldText } from "../../analysis/rewardChecks/sentences.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { evaluationFiles } from "../../frameworks/asConfig/evaluationFiles.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
@@ -168,6 +169,8 @@ function printGold(checks: Checks, report: GoldReport, data?: string): void {
   const ownProcess = ownProcessLine(report);
   if (ownProcess !== undefined) complain(ownProcess);
   print(`${data === undefined ? "" : `${data}: `}${goldText(report)}`);
+  const earned = earnedText(report);
+  if (earned !== undefined) print(visibleText(earned));
 }
 
 /** Of the term that decides what succeeds. */

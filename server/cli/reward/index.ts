@@ -65,15 +65,20 @@ async function rescored(config: RunConfig, rollouts: string, options: Options): 
   }
 }
 
-async function run(file: string, options: Options, program: Program): Promise<void> {
+/** What needs nothing but the file is tried where nothing is named. */
+const orAll = (options: Options): Options =>
+  [options.rollouts, options.gold, options.probe, options.attack, options.serve].some(
+    (asked) => asked !== undefined,
+  )
+    ? options
+    : { ...options, gold: true, probe: true };
+
+async function run(file: string, given: Options, program: Program): Promise<void> {
+  if (given.rollouts === undefined && given.coverage === true)
+    program.error("error: --coverage needs --rollouts", { exitCode: exit.usage });
+  const options = orAll(given);
   const { rollouts, gold: asksGold, probe: asksProbe, candidate } = options;
   const draws = asksGold === true || asksProbe === true || options.attack === true;
-  if (rollouts === undefined && options.coverage === true)
-    program.error("error: --coverage needs --rollouts", { exitCode: exit.usage });
-  if (rollouts === undefined && !draws && options.serve !== true)
-    program.error("error: say what to score: --rollouts FILE, --gold, --probe or --attack, or --serve", {
-      exitCode: exit.usage,
-    });
   if (rollouts === undefined && candidate.length > 0)
     program.error("error: --candidate needs --rollouts", { exitCode: exit.usage });
   if (options.endpoint !== undefined && options.attack !== true)
@@ -125,7 +130,7 @@ export const command: Command = {
       )
       .option("--step <n>", "of a run: only this step", whole(0))
       .option("--store <folder>", "the store of a run, or a folder in its workspace")
-      .option("--gold", "score every row's own reference answer")
+      .option("--gold", "score every row's own reference answer; with none of these options: --gold --probe")
       .option(
         "--probe",
         "score answers that should earn nothing: empty, filler, wrong, evasive; with --rollouts also changed ones of those",

@@ -78,8 +78,8 @@ describe("why is my reward flat", () => {
       assert.equal(stdout, "no findings in 1 project\n");
       assert.match(stderr, sample);
       assert.match(
-        (await asked("reward", "nb.ipynb", "--gold")).stdout,
-        /^3 of 3 gold answers score 2 \(written in the format that the prompt shows\)$/m,
+        (await asked("reward", "nb.ipynb")).stdout,
+        /^3 of 3 gold answers score 2 \(written in the format that the prompt shows\)\nOn average they earn 2\.5: soft_format 0\.5, correct 2\.$/m,
       );
     },
   );

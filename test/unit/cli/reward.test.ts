@@ -187,10 +187,13 @@ test("gradus reward --coverage prints what rollouts reach of a reward, and what 
   rmSync(project, { recursive: true });
 });
 
-test("gradus reward says what it can score when nothing is named", async () => {
-  const { stderr, code } = await gradus(["reward", "c.gradus.yaml"], folder);
-  assert.equal(code, 2);
-  assert.match(stderr, /--rollouts FILE, --gold, --probe or --attack/);
+test("gradus reward tries what needs nothing but the file when nothing is named", async () => {
+  const project = sums();
+  const [bare, both] = await Promise.all(
+    [[], ["--gold", "--probe"]].map((words) => gradus(["reward", "s.gradus.yaml", ...words], project)),
+  );
+  assert.match(bare?.stdout ?? "", /^2 of 3 gold answers score 1 /);
+  assert.deepEqual(bare, both);
 });
 
 test("gradus test runs the tests of rewards with the nearest config that has their terms", async () => {

@@ -168,6 +168,7 @@ test("reference answers that a reward does not recognise are named with their ro
     without: 0,
     value: 1,
     best: null,
+    earned: { reward: 1, terms: { correct: 1 } },
     failures: [],
     traits: [],
     format: [],
