@@ -5,6 +5,7 @@
 import type { TaskResults } from "../../../shared/run/taskResults.ts";
 import type { EvaluationRow } from "../../../shared/protocol/protocol.ts";
 import { normalQuantile, shareDifference } from "../../../shared/lib/proportions.ts";
+import { changeIn } from "./change.ts";
 import { mean } from "../../../shared/lib/mean.ts";
 import { passDifferences, solvedDifferences } from "../evaluation/taskResults.ts";
 
@@ -32,6 +33,8 @@ export interface Comparison {
   readonly paired: boolean;
   /** Of the difference; null where it cannot be known. */
   readonly interval: { readonly low: number; readonly high: number } | null;
+  /** Evaluations between which a curve went from one level to another; null: there is no curve, or it shows none. */
+  readonly change: { readonly from: number; readonly to: number } | null;
   /** Of the difference of the share of tasks that any of several answers solves; null where tasks are not known one by one. */
   readonly solved: { readonly low: number; readonly high: number } | null;
 }
@@ -75,15 +78,24 @@ export function compare(
   const [before, after] = [first.metrics[measure], later.metrics[measure]];
   if (before === undefined || after === undefined) return null;
   const z = zOf(look);
-  const common = { step: later.step, measure, over: 1, before, after };
+  const common = { step: later.step, measure, over: 1, before, after, change: null };
   const paired = measure === pass ? pairedBy(first.results, later.results, z) : null;
   if (paired !== null) return { ...common, paired: true, ...paired };
   if (asked !== null && measure === pass) {
     const interval = shareDifference(before, after, asked, z);
     return { ...common, tasks: asked, paired: false, interval, solved: null };
   }
-  const values = curve.map(({ metrics }) => metrics[measure]).filter((value) => value !== undefined);
-  return { ...common, tasks: null, paired: false, solved: null, ...byCurve(values, z) };
+  const known = curve.filter(({ metrics }) => metrics[measure] !== undefined);
+  const values = known.map(({ metrics }) => metrics[measure]!);
+  const change = values.length < leastCurve ? null : changeIn(values);
+  return {
+    ...common,
+    tasks: null,
+    paired: false,
+    solved: null,
+    change: change && { from: known[change.begin + 1]!.step, to: known[change.end]!.step },
+    ...byCurve(values, z),
+  };
 }
 
 /** The first that every evaluation has: a share of right answers before a reward. */

@@ -1,9 +1,8 @@
 /** Which reward term the reward's rise is due to. */
 import type { Moment } from "./moment.ts";
+import { beyondNoise } from "./change.ts";
 import { movedBy } from "./trail.ts";
 
-/** Standard errors that count as a change. */
-export const beyondNoise = 4;
 /** Of the reward's rise. */
 const most = 0.6;
 

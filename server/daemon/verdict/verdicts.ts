@@ -7,6 +7,7 @@ import { sampleOf } from "../../analysis/rescore/sweep.ts";
 import { exemplarsOf } from "../../analysis/verdict/exemplars.ts";
 import { factsOf } from "../../analysis/verdict/facts.ts";
 import { isCause, pressureOf } from "../../analysis/verdict/pressure.ts";
+import { window } from "../../analysis/verdict/trail.ts";
 import { withCause } from "../../analysis/verdict/words/label.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { diskFull } from "../../store/drivers/fullDisk.ts";
@@ -88,7 +89,7 @@ export class Verdicts {
       .rollouts;
   }
 
-  /** Whether the push towards the term is gone when the steps since it began are scored without it. */
+  /** Whether the push towards the term is gone when the steps about its beginning are scored without it. */
   private async isShown(
     run: string,
     { state, cause, since, step: to }: Verdict,
@@ -98,10 +99,7 @@ export class Verdicts {
     if (term === null) return false;
     // A term that fails is what has failed.
     if (state === "failing") return true;
-    const looked = sampleOf(
-      steps.filter((step) => step >= (since ?? 0)),
-      causeSteps,
-    );
+    const looked = sampleOf(stepsAbout(since ?? 0, steps), causeSteps);
     const rows = (await Promise.all(looked.map((step) => this.rollouts(run, step)))).flat();
     const from = Math.min(...looked) - 1;
     const metrics = [`reward/${term}/weight`];
@@ -110,4 +108,11 @@ export class Verdicts {
     const { scaled } = factsOf({ config, imported: origin !== undefined });
     return isCause(pressureOf(rows, term, { weight: series[0]?.values.at(-1) ?? 1, scaled }));
   }
+}
+
+/** What pushed a policy there is seen best shortly before it begins, and while it goes on; else any time later. */
+function stepsAbout(since: number, steps: readonly number[]): readonly number[] {
+  const later = steps.filter((step) => step >= since - window);
+  const near = later.filter((step) => step <= since + window);
+  return near.length > 0 ? near : later;
 }

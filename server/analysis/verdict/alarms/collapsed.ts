@@ -2,7 +2,9 @@
 import type { Alarm } from "../finding.ts";
 import type { Moment } from "../moment.ts";
 import { negligible } from "../heldOut.ts";
-import { beyondNoise, takeover } from "../takeover.ts";
+import { endOf, onsetOf } from "../onset.ts";
+import { beyondNoise } from "../change.ts";
+import { takeover } from "../takeover.ts";
 import { movedBy, window } from "../trail.ts";
 
 const entropy = "policy/entropy";
@@ -58,19 +60,16 @@ function fell(moment: Moment): boolean {
 const holds = ({ comparison }: Moment): boolean =>
   comparison !== undefined && comparison.after >= comparison.before;
 
-/** Since when the success rate has been closer to what it is now than to its best before; else the evaluation that shows it. */
+/** Since when successes fell; where they did not, since when held-out results did, or the evaluation that shows it. */
 function onset(moment: Moment): number {
-  const success = moment.solved;
-  const trail = moment.trail(success);
-  const shown = moment.comparison?.step ?? moment.stepAt(moment.count);
-  const now = moment.now(success).mean;
-  if (Number.isNaN(now)) return shown;
-  let best = moment.start(success).mean;
-  for (let end = trail.length; end >= trail.begin + window; end--)
-    best = Math.max(best, trail.over(end - window, end).mean);
-  if (!(best > now)) return shown;
-  return Math.min(
-    shown,
-    moment.since(success, ({ mean }) => mean < (best + now) / 2),
-  );
+  const { comparison } = moment;
+  const fell = onsetOf(moment, moment.solved, "fall");
+  return fell ?? comparison?.change?.from ?? comparison?.step ?? moment.stepAt(moment.count - window);
+}
+
+/** The step from which on they are what they are now; null: that is `since`, but for a few steps. */
+export function endOfCollapse(moment: Moment, since: number): number | null {
+  if (onsetOf(moment, moment.solved, "fall") !== null) return endOf(moment, moment.solved, "fall", since);
+  const to = moment.comparison?.change?.to ?? since;
+  return to > since ? to : null;
 }

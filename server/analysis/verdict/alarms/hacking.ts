@@ -1,7 +1,9 @@
 /** The reward rises without the task being solved more often. Two signs must agree, since each alone is seen in healthy runs. */
 import type { Alarm } from "../finding.ts";
 import type { Moment } from "../moment.ts";
-import { beyondNoise, takeover } from "../takeover.ts";
+import { onsetOf } from "../onset.ts";
+import { beyondNoise } from "../change.ts";
+import { takeover } from "../takeover.ts";
 import { movedBy, window } from "../trail.ts";
 
 const success = "groups/success_rate";
@@ -43,11 +45,9 @@ function byAnyAnswer(moment: Moment): ReturnType<Alarm> {
   };
 }
 
-/** Since when the mean of a window has been past half of the way to what it is now. */
-function since(moment: Moment, metric: string): number {
-  const half = (moment.start(metric).mean + moment.now(metric).mean) / 2;
-  return moment.since(metric, ({ mean }) => mean >= half);
-}
+/** Since when a metric has risen to what it is now. */
+const since = (moment: Moment, metric: string): number =>
+  onsetOf(moment, metric, "rise") ?? moment.stepAt(moment.count - window);
 
 /** A term that success does not depend on takes the reward over, and success does not rise. */
 function byTerm(moment: Moment): ReturnType<Alarm> {

@@ -1,7 +1,8 @@
 /** Numbers that are no longer those of a policy that learns: not finite, or a policy that turns to noise. */
 import type { Alarm } from "../finding.ts";
 import type { Moment } from "../moment.ts";
-import { beyondNoise } from "../takeover.ts";
+import { onsetOf } from "../onset.ts";
+import { beyondNoise } from "../change.ts";
 import { movedBy, window } from "../trail.ts";
 
 const [entropy, reward] = ["policy/entropy", "reward/total"];
@@ -30,8 +31,8 @@ export const unstable: Alarm = (moment) => {
   if (isBroken(moment, "update/loss") || isBroken(moment, "update/grad_norm"))
     return { ...sign, kind: "not-finite", since: () => moment.stepAt(moment.count - window) };
   if (!entropyRises(moment)) return null;
-  const half = (moment.start(entropy).mean + moment.now(entropy).mean) / 2;
-  return { ...sign, kind: "entropy", since: () => moment.since(entropy, ({ mean }) => mean > half) };
+  const since = (): number => onsetOf(moment, entropy, "rise") ?? moment.stepAt(moment.count - window);
+  return { ...sign, kind: "entropy", since };
 };
 
 /** A metric that the run records, and that is not a finite number in half of the last steps that updated. */

@@ -2,7 +2,9 @@
 import { formatFraction, formatNumber } from "../../../../shared/lib/format.ts";
 import { takeover } from "../takeover.ts";
 import type { Moment } from "../moment.ts";
+import { window } from "../trail.ts";
 import type { VerdictView } from "../view.ts";
+import { meansOf } from "./numbers.ts";
 
 const truncated = "rollout/truncated";
 /** Of the answers: then next to nothing of what is asked for can be in them. */
@@ -16,9 +18,13 @@ export const isCutOff = (moment: Moment): boolean =>
 export const cutOffText = (moment: Moment): string =>
   `${formatFraction(moment.now(truncated).mean)} of answers are cut off at the length limit`;
 
-/** ": `format` 0.2 → 1 while `correct` fell 0.4 → 0.1; held-out `val-core` 0.41 → 0.12"; empty: nothing of it was recorded. */
+/** ": `format` 0.2 → 1 while `correct` fell 0.4 → 0.1 (means of …); held-out `val-core` 0.41 → 0.12"; empty: nothing was recorded. */
 export function collapseText(view: VerdictView): string {
-  const parts = [fallText(view), lengthText(view), heldOutText(view)].filter((part) => part !== null);
+  const training = [fallText(view), lengthText(view)].filter((part) => part !== null).join("; ");
+  const parts = [
+    ...(training === "" ? [] : [`${training} (${meansOf(window, "steps")})`]),
+    ...heldOutText(view),
+  ];
   return parts.length === 0 ? "" : `: ${parts.join("; ")}`;
 }
 
@@ -46,14 +52,15 @@ function lengthText({ moment }: VerdictView): string | null {
 }
 
 /** Under the trainer's own name of it. */
-function heldOutText({ moment: { comparison }, record: { heldOut = [] } }: VerdictView): string | null {
-  if (comparison === undefined) return null;
+function heldOutText({ moment: { comparison }, record: { heldOut = [] } }: VerdictView): string[] {
+  if (comparison === undefined) return [];
   const family = heldOut
     .filter((name) => !own.test(name))
     .map((name) => families.exec(name)?.[0])
     .find((name) => name !== undefined);
   const name = family === undefined ? "" : ` \`${family}\``;
-  return `held-out${name} ${change(comparison.before, comparison.after)}`;
+  const means = comparison.over === 1 ? "" : ` (${meansOf(comparison.over, "evaluations")})`;
+  return [`held-out${name} ${change(comparison.before, comparison.after)}${means}`];
 }
 /** Gradus's names, which the evaluations of the run have. */
 const own = /^eval\/(?:reward\/|greedy$|(?:.+\/)?pass@)/;

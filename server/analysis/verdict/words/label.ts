@@ -4,6 +4,7 @@ import { heldOutNames, said } from "../../../../shared/run/outcome.ts";
 import type { Verdict } from "../../../../shared/run/verdict.ts";
 import type { Finding } from "../finding.ts";
 import type { GoldFall } from "../gold.ts";
+import { endOfCollapse } from "../alarms/collapsed.ts";
 import { teaching } from "../alarms/starved.ts";
 import { window } from "../trail.ts";
 import type { VerdictView } from "../view.ts";
@@ -37,7 +38,7 @@ export function headlineOf(view: VerdictView): string {
   const { finding } = view;
   switch (finding.state) {
     case "collapsed":
-      return `Collapsed at step ${finding.since}${view.record.imported ? collapseText(view) : together(finding)}`;
+      return `Collapsed ${whenText(view)}${view.record.imported ? collapseText(view) : together(finding)}`;
     case "hacking":
       return hackingHeadline(view);
     case "starved":
@@ -55,6 +56,12 @@ export function headlineOf(view: VerdictView): string {
     case "cannot tell":
       return cannotTell(view);
   }
+}
+
+/** Where it went on for steps, the first and the last of them: people look at the first. */
+function whenText({ finding: { since }, moment }: VerdictView): string {
+  const end = since === null ? null : endOfCollapse(moment, since);
+  return end === null ? `at step ${since}` : `from step ${since} to ${end}`;
 }
 
 const together = ({ term }: Finding): string => (term === null ? "" : `${companion}\`${term}\``);

@@ -46,9 +46,13 @@ export function changeText({ moment: { comparison } }: VerdictView): string {
   if (comparison === undefined) return "–";
   const { before, after, over } = comparison;
   const said = isShare(comparison) ? share : formatNumber;
-  const means = over === 1 ? "" : `, means of the first and the last ${over} evaluations`;
+  const means = over === 1 ? "" : `, ${meansOf(over, "evaluations")}`;
   return `${said(before)} → ${said(after)}${means}`;
 }
+
+/** What a number is that is nowhere in the log. */
+export const meansOf = (count: number, what: "steps" | "evaluations"): string =>
+  `means of the first and the last ${count} ${what}`;
 
 /** "`gsm8k` 60 % → 72 %, `math` 31 % → 33 %": each source of data by itself; null where there is one. */
 export function sourcesText({ heldOut }: VerdictView): string | null {
