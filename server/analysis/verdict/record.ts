@@ -29,7 +29,7 @@ export interface VerdictRecord {
 }
 
 const read =
-  /^(reward\/(?!total\/(?:min|max)).+|groups\/|rollout\/(count|scored|length|truncated|unearned)$|policy\/(entropy$|kl\/)|update\/(loss|grad_norm|clip_fraction|ratio_max)$|mismatch\/k3$|tokens\/trained$|eval\/(pass@1|greedy)$)/;
+  /^(reward\/.+|critic\/advantages\/(?:max|min)$|groups\/|rollout\/(count|scored|length|truncated|unearned)$|policy\/(entropy$|kl\/)|update\/(loss|grad_norm|clip_fraction|ratio_max)$|mismatch\/k3$|tokens\/trained$|eval\/(pass@1|greedy)$)/;
 
 /** Whether the verdict reads a metric. */
 export const isRead = (metric: string): boolean => read.test(metric);

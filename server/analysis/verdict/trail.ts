@@ -98,11 +98,15 @@ export class Trail {
     return { ...first, error: Math.min(first.error, error) };
   }
 
-  /** The least place from which on every stretch of `window` steps satisfies a condition up to now. */
+  /** The least place from which on every stretch of `window` steps satisfies a condition up to now; the first step of them that does, too. */
   sinceAll(holds: (stretch: Stretch) => boolean): number {
     let end = this.length;
     while (end - window > this.base && holds(this.over(end - 1 - window, end - 1))) end -= 1;
-    return Math.max(0, end - window);
+    const begin = Math.max(0, end - window);
+    for (let place = begin; place < end; place++)
+      // A step alone has no error.
+      if (holds({ ...this.over(place, place + 1), error: 0 })) return place;
+    return begin;
   }
 }
 

@@ -34,10 +34,7 @@ function reasons(view: VerdictView): readonly (string | null)[] {
     case "hacking":
       return [decidesWrongGroups(view)];
     case "starved":
-      return [
-        byArm(view),
-        isCutOff(view.moment) ? longerAnswers : finding.kind === "no-spread" ? noSpread(view) : null,
-      ];
+      return [byArm(view), isCutOff(view.moment) ? longerAnswers : noSpread(view)];
     case "cannot tell":
       return [missing(view)];
     case "learning":
@@ -73,8 +70,12 @@ function byArm({ record }: VerdictView): string | null {
   return `\`${worst.arm}\` is right ${formatFraction(worst.rate)}, \`${best.arm}\` ${formatFraction(best.rate)}.`;
 }
 
-const noSpread = ({ moment }: VerdictView): string =>
-  `The rewards of a group are equal: their standard deviation over the step is ${formatNumber(moment.now("reward/total/std").mean)}.`;
+function noSpread({ finding: { kind }, moment }: VerdictView): string | null {
+  if (!["no-spread", "same-rewards", "same-mean"].includes(kind)) return null;
+  return moment.facts.imported
+    ? "Try the reward on reference answers (`gradus check --run`); where it is right, choose tasks that the model solves sometimes."
+    : `The rewards of a group are equal: their standard deviation over the step is ${formatNumber(moment.now("reward/total/std").mean)}.`;
+}
 
 function missing({ finding, moment, record }: VerdictView): string | null {
   if (finding.kind === "few-steps") return null;

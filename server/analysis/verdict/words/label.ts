@@ -85,15 +85,23 @@ function goldHeadline(since: number | null, { term, gold, reward }: GoldFall): s
 const name = (term: string | null): string => (term === null ? "the reward" : `\`${term}\``);
 
 function starvedHeadline({ finding, moment }: VerdictView): string {
+  const cutOff = isCutOff(moment) ? `; ${cutOffText(moment)}` : "";
+  return `Starved since step ${finding.since}: ${starvedText(finding, moment)}${cutOff}`;
+}
+
+function starvedText({ kind }: Finding, moment: VerdictView["moment"]): string {
+  const mean = formatNumber(moment.now("reward/total").mean);
+  if (kind === "same-mean") return `the reward is ${mean} at every step, so there is nothing to learn from`;
+  const zero = moment.now("groups/zero_advantage").mean;
+  if (kind === "same-rewards" || (kind === "no-spread" && moment.facts.imported && zero > 1 - 1e-9))
+    return `all answers of a group get the same reward (on average ${mean}), so there is nothing to learn from`;
+  if (kind === "no-gradient") return "the gradient is 0, so nothing trains";
   const why = {
     "too-hard": `${formatFraction(moment.now("groups/all_wrong").mean)} of groups are all wrong`,
     "too-easy": `${formatFraction(moment.now("groups/all_right").mean)} of groups are all right`,
-  }[finding.kind];
-  const left =
-    finding.kind === "no-gradient"
-      ? "the gradient is 0, so nothing trains"
-      : `${formatFraction(Math.max(0, teaching(moment)))} of groups train`;
-  return `Starved since step ${finding.since}: ${why === undefined ? left : `${why}, so ${left}`}${isCutOff(moment) ? `; ${cutOffText(moment)}` : ""}`;
+  }[kind];
+  const left = `${formatFraction(Math.max(0, teaching(moment)))} of groups train`;
+  return why === undefined ? left : `${why}, so ${left}`;
 }
 
 function unstableHeadline({ finding, moment }: VerdictView): string {

@@ -176,7 +176,7 @@ test("nothing trains where the gradient is 0, and answers that are cut off say w
   };
   assert.equal(
     verdictOfLog(written("a.log", trl(still, 40)))!.sentence,
-    "Starved since step 1: 0 % of groups train; 100 % of answers are cut off at the length limit.",
+    "Starved since step 1: all answers of a group get the same reward (on average 0), so there is nothing to learn from; 100 % of answers are cut off at the length limit.",
   );
   assert.equal(
     verdictOfLog(
@@ -187,6 +187,49 @@ test("nothing trains where the gradient is 0, and answers that are cut off say w
     )!.sentence,
     "Starved since step 1: the gradient is 0, so nothing trains.",
   );
+});
+
+test("a reward that is flat says so, since when, by whatever the trainer logs of it", () => {
+  const flat =
+    (of: (step: number) => number, value: number, from = 1): ((step: number) => number) =>
+    (step) =>
+      step < from ? of(step) : value;
+  const { reward_std: std, frac_reward_zero_std: share, ...lone } = soundTrl;
+  const { "completions/clipped_ratio": _, ...logged } = lone;
+  // What KL or weight decay leaves of the gradient is not 0.
+  const unlike: Courses = { ...logged, "rewards/correct_reward/mean": course(0.3, 0.2) };
+  const format = { "rewards/format_reward/mean": () => 0.5, reward: flat(course(0.5, 0.6), 0.5, 41) };
+  const said = (text: string): string => verdictOfLog(written("a.log", text))!.sentence;
+  const same = (since: number, mean: string): string =>
+    `Starved since step ${since}: all answers of a group get the same reward (on average ${mean}), so there is nothing to learn from.`;
+  const zero = { ...unlike, "rewards/correct_reward/mean": () => 0, "rewards/format_reward/mean": () => 0 };
+  assert.equal(said(trl({ ...zero, reward: () => 0, reward_std: () => 0 })), same(1, "0"));
+  assert.equal(said(trl({ ...unlike, ...format, reward_std: flat(std!, 0, 41) })), same(41, "0.500"));
+  assert.equal(
+    said(trl({ ...unlike, ...format, frac_reward_zero_std: flat(share!, 1, 41) })),
+    same(41, "0.500"),
+  );
+  assert.equal(
+    said(trl({ ...zero, reward: () => 0 })),
+    "Starved since step 1: the reward is 0 at every step, so there is nothing to learn from.",
+  );
+  const score = (from: number): Courses => ({
+    ...soundVerl,
+    "critic/score/mean": flat(course(0.3, 0.3), 0.25, from),
+    "critic/score/max": flat(() => 1, 0.25, from),
+    "critic/score/min": flat(() => 0, 0.25, from),
+  });
+  assert.equal(said(verl(score(1))), same(1, "0.250"));
+  assert.equal(said(verl(score(61))), same(61, "0.250"));
+  const advantages: Courses = {
+    ...soundVerl,
+    "critic/score/mean": course(0.3, 0.3),
+    "critic/score/max": () => 1,
+    "critic/score/min": () => 0,
+    "critic/advantages/max": flat(() => 2, 0, 61),
+    "critic/advantages/min": flat(() => -2, 0, 61),
+  };
+  assert.equal(said(verl(advantages)), same(61, "0.299"));
 });
 
 test("healthy logs raise no alarm", () => {
@@ -214,6 +257,26 @@ test("healthy logs raise no alarm", () => {
       "rewards/correct_reward/mean": course(0.4, 0.5, 0, 80),
     }),
     "scores that cross zero": verl({ ...soundVerl, "critic/score/mean": course(-0.4, 0.2, 0, 100, 0.1) }),
+    "solved in the end, when all answers are right": trl({
+      ...soundTrl,
+      "rewards/format_reward/mean": course(0.2, 1, 0, 25, 0),
+      "rewards/correct_reward/mean": course(0.3, 1, 0, 80, 0),
+      reward: course(0.5, 2, 0, 80, 0),
+      reward_std: course(0.4, 0, 0, 80, 0),
+      frac_reward_zero_std: () => Number.NaN,
+    }),
+    "a sparse reward that is 0 for twelve steps": trl({
+      ...soundTrl,
+      reward: (step) => (step < 12 ? 0 : course(0.1, 1, 12, 100)(step)),
+      reward_std: (step) => (step < 12 ? 0 : 0.3),
+      "rewards/correct_reward/mean": (step) => (step < 12 ? 0 : course(0.05, 0.6, 12, 100)(step)),
+    }),
+    "two answers in a group that differ, at a mean that stays": verl({
+      ...soundVerl,
+      "critic/score/mean": () => 0.5,
+      "critic/score/max": () => 1,
+      "critic/score/min": () => 0,
+    }),
     "saturated from the start": verl({ ...soundVerl, "critic/score/mean": course(0.97, 0.98, 0, 1, 0.01) }),
   };
   for (const [name, text] of Object.entries(healthy)) {
