@@ -1,35 +1,33 @@
 import { readFileSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { checkPages } from "../../analysis/rewardChecks/pages.ts";
 import { rulePageFile } from "../../config/text/rulePages.ts";
-import { rules } from "../../rules/index.ts";
-import type { RulePage } from "../../rules/rule.ts";
-import { structural } from "../../rules/structural.ts";
 import { nearest } from "../../lib/suggest.ts";
-import { keyRules } from "../../frameworks/check/keyRules.ts";
-import { frameworkRules } from "../../frameworks/index.ts";
 import { colours as pc } from "../text/colours.ts";
 import { print, printJson, type Command } from "../command.ts";
+import { ruleGroups } from "./ruleGroups.ts";
 
-const every: readonly RulePage[] = [...rules, ...structural, ...keyRules, ...frameworkRules, ...checkPages];
+const every = ruleGroups.flatMap(({ heading, pages }) =>
+  pages.map(({ id, title, why }) => ({ id, title, why, group: heading })),
+);
 
 export const command: Command = {
   name: "rules",
   configure: (program) => {
     program
-      .argument("[id]", "one rule: what it checks, why, and an example", knownRule)
-      .option("--json", "one JSON value: id, title and why of each")
+      .argument("[id]", "one rule, or one verdict: what it says, why, and an example", knownRule)
+      .option("--json", "one JSON value: id, title, why and group of each")
       .action((id: string | undefined, { json }: { json?: boolean }) => {
-        const chosen = every.filter((rule) => id === undefined || rule.id === id);
-        if (json === true) printJson(chosen.map(({ id, title, why }) => ({ id, title, why })));
-        else if (id === undefined) printList(chosen);
+        if (json === true) printJson(every.filter((rule) => id === undefined || rule.id === id));
+        else if (id === undefined) printList();
         else print(pageOf(id));
       });
   },
 };
 
-function knownRule(id: string): string {
+/** A verdict may be given as it is said: `too early`. */
+function knownRule(word: string): string {
+  const id = word.replaceAll(" ", "-");
   const ids = every.map((rule) => rule.id);
   if (ids.includes(id)) return id;
   const meant = nearest(id, ids);
@@ -38,9 +36,12 @@ function knownRule(id: string): string {
   );
 }
 
-function printList(chosen: readonly RulePage[]): void {
-  const width = Math.max(...chosen.map(({ id }) => id.length));
-  for (const { id, title } of chosen) print(`${pc.bold(id.padEnd(width))}  ${title}`);
+function printList(): void {
+  const width = Math.max(...every.map(({ id }) => id.length));
+  for (const [place, { heading, pages }] of ruleGroups.entries()) {
+    print(`${place === 0 ? "" : "\n"}${heading}`);
+    for (const { id, title } of pages) print(`  ${pc.bold(id.padEnd(width))}  ${title}`);
+  }
 }
 
 /** The page that the build wrote, without its note to those who would edit it. */

@@ -24,7 +24,7 @@ export const command: Command = {
   configure: (program) => {
     program
       .argument("[path]", "a file or a folder: launch scripts, notebooks, configs, logs", ".")
-      .option("--all", "every finding, also information")
+      .option("--all", "every finding, also information, each with the id that `gradus rules ID` explains")
       .option("--run, --trust-workspace", "also run the folder's reward functions: only where you trust it")
       .option("--seconds <n>", "how long rewards may be tried, all together", whole(1), 60)
       .option("--json", "one JSON value")
@@ -53,7 +53,8 @@ function say(sum: FolderSum, all: boolean): void {
   const width = Math.min(widest, Math.max(0, ...shown.map((finding) => placeOf(finding).length)));
   for (const finding of shown) {
     const [first, ...others] = finding.message.split("\n");
-    for (const line of [`${placeOf(finding).padEnd(width)}  ${first}`, ...(all ? others : [])])
+    const id = all && finding.rule !== undefined ? ` [${finding.rule}]` : "";
+    for (const line of [`${placeOf(finding).padEnd(width)}  ${first}${id}`, ...(all ? others : [])])
       print(visibleText(line));
   }
   for (const text of [...sum.outputs.map(opened), ...sum.checkouts.map(ofCheckout), ...sum.left])

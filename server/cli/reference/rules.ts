@@ -1,60 +1,20 @@
 /** One page a rule: what it sees and why, and the very fixtures in which its test sees it fire and stay silent. */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { extname, join } from "node:path";
-import { checkPages } from "../../analysis/rewardChecks/pages.ts";
 import { rulePageName } from "../../config/text/rulePages.ts";
-import { rules } from "../../rules/index.ts";
 import type { RulePage } from "../../rules/rule.ts";
-import { structural } from "../../rules/structural.ts";
-import { keyRules } from "../../frameworks/check/keyRules.ts";
-import type { Framework } from "../../frameworks/document.ts";
-import { frameworkRules } from "../../frameworks/index.ts";
+import { ruleGroups, type RuleGroup } from "../catalogue/ruleGroups.ts";
 import { code, page, prose, table } from "./markdown.ts";
-
-/**
- * Rules of one kind, and where their fixtures lie: `<rule>.<ending>` with markers, `<rule>.ok.<ending>` without. What runs
- * rewards has none: no file shows by itself what they report.
- */
-interface RuleSource {
-  readonly heading: string;
-  readonly pages: readonly RulePage[];
-  readonly fixtures?: string;
-  /** What a rule's id begins with and its fixture's name does not. */
-  readonly prefix?: string;
-}
 
 /** Diagnostics that depend on what is installed next to a file: no fixture shows them. */
 const unseen: ReadonlySet<string> = new Set(["trl-transformers"]);
 
-/** Rules of a framework's own. */
-const ofFramework = (framework: Framework, heading: string): RuleSource => ({
-  heading,
-  pages: frameworkRules.filter((rule) => rule.framework === framework),
-  fixtures: `test/fixtures/frameworks/rules/${framework}`,
-  prefix: `${framework}-`,
-});
-
-const sources: readonly RuleSource[] = [
-  { heading: "Across fields", pages: rules, fixtures: "test/fixtures/config/rules" },
-  { heading: "While reading", pages: structural, fixtures: "test/fixtures/config/rules" },
-  {
-    heading: "Keys and values of verl, TRL and OpenRLHF",
-    pages: keyRules,
-    fixtures: "test/fixtures/frameworks/rules/keys",
-    prefix: "foreign-",
-  },
-  ofFramework("verl", "verl"),
-  ofFramework("trl", "TRL"),
-  ofFramework("openrlhf", "OpenRLHF"),
-  { heading: "Rewards: gold answers, probes, attacks and tests", pages: checkPages },
-];
-
 /** File name → text. Throws where a rule has no fixture. */
 export function rulePages(): ReadonlyMap<string, string> {
-  const examples = new Map(sources.flatMap((source) => examplesOf(source)));
+  const examples = new Map(ruleGroups.flatMap((group) => examplesOf(group)));
   return new Map([
     ["README.md", indexPage(examples)],
-    ...sources.flatMap(({ pages }) =>
+    ...ruleGroups.flatMap(({ pages }) =>
       pages.map((rule): [string, string] => [rulePageName(rule.id), rulePage(rule, examples.get(rule.id))]),
     ),
   ]);
@@ -71,7 +31,7 @@ interface Example {
 const camel = (id: string): string => id.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** The fixture of the rule's own name, else the first in which it fires. */
-function examplesOf({ pages, fixtures: folder, prefix = "" }: RuleSource): [string, Example][] {
+function examplesOf({ pages, fixtures: folder, prefix = "" }: RuleGroup): [string, Example][] {
   if (pages.length === 0 || folder === undefined) return [];
   const names = readdirSync(folder).filter(
     (name) => /\.(yaml|sh|py|txt)$/.test(name) && !/\.ok\./.test(name),
@@ -97,7 +57,7 @@ function indexPage(examples: ReadonlyMap<string, Example>): string {
   return page([
     "# Rules",
     "What `gradus validate` and the editor check, by the id at the end of each message; `gradus rules` prints the same list. An error keeps a run from starting. A warning is about a config that runs and is almost certainly not what was meant. In a file of verl, TRL or OpenRLHF, an error is what the framework refuses, at any time.",
-    ...sources.flatMap(({ heading, pages }) => [
+    ...ruleGroups.flatMap(({ heading, pages }) => [
       `## ${heading}`,
       table(
         ["rule", "severity", "reports"],

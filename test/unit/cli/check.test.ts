@@ -105,6 +105,8 @@ describe("gradus check", () => {
     assert.match(lines[7]!, /; 1 file of ms-swift was not checked; .*`gradus check --all` shows all$/);
     const all = await gradus(["check", "many", "--all"], folder);
     assert.match(all.stdout, /warned\.gradus\.yaml:3/);
+    const { findings } = await sum("many");
+    for (const { rule } of findings) assert.ok(all.stdout.includes(` [${rule}]\n`), `${rule} is not named`);
   });
 
   it("gives programs every finding with its place, errors first", async () => {

@@ -26,6 +26,7 @@ describe("wrong usage", () => {
     [["methods", "samplr"], /Did you mean `sampler`\? Slots: /],
     [["init", "--from", "dappo"], /Did you mean `dapo`\? Presets: /],
     [["init", "mine.gradus.yaml"], /Name the folder/],
+    [["rules", "colapsed"], /There is no rule colapsed\. Did you mean collapsed\?/],
     [["resolve", "x", "--steps", "1.5"], /Write a whole number of at least 1\./],
     [["resolve", "x", "--seed", "a"], /Write a whole number\./],
     [["rollouts", "x", "--limit", "0"], /Write a whole number of at least 1\./],

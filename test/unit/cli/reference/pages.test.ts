@@ -2,12 +2,9 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { test } from "node:test";
-import { keyRules } from "../../../../server/frameworks/check/keyRules.ts";
-import { frameworkRules } from "../../../../server/frameworks/index.ts";
-import { checkPages } from "../../../../server/analysis/rewardChecks/pages.ts";
+import { statePages } from "../../../../server/analysis/verdict/pages.ts";
+import { ruleGroups } from "../../../../server/cli/catalogue/ruleGroups.ts";
 import { rulePageName } from "../../../../server/config/text/rulePages.ts";
-import { rules } from "../../../../server/rules/index.ts";
-import { structural } from "../../../../server/rules/structural.ts";
 import { methods } from "../../../../server/methods/index.ts";
 import { generatedPages } from "../../../../server/cli/reference/index.ts";
 import { slotKeys } from "../../../../server/cli/reference/places.ts";
@@ -52,8 +49,19 @@ test("every slot and every rule has a page", () => {
   const pages = generatedPages();
   for (const { slot, name } of methods)
     assert.ok(anchors(pages.get(`methods/${slot}.md`) ?? "").has(name), `no page tells of ${slot} ${name}`);
-  for (const { id } of [...rules, ...structural, ...keyRules, ...frameworkRules, ...checkPages])
+  for (const { id } of ruleGroups.flatMap((group) => group.pages))
     assert.ok(pages.has(`rules/${rulePageName(id)}`), `no page of ${id}`);
+});
+
+test("a verdict has a page with what docs/verdict.md says of it", () => {
+  const text = readFileSync("docs/verdict.md", "utf8");
+  const [, table = ""] = /^\| state .*\n(?:\|.*\n)*?(\| too early[^]*?)\n\n/m.exec(text) ?? [];
+  const rows = [...table.matchAll(/^\| (.+?) +\| (.+?) +\|$/gm)].map(([, state, holds]) => [state, holds]);
+  assert.deepEqual(
+    rows,
+    Object.entries(statePages).map(([state, { holds }]) => [state, holds]),
+  );
+  assert.match(generatedPages().get("rules/collapsed.md") ?? "", /It holds when held-out results are worse/);
 });
 
 test("docs/methods.md names every method in the row of its slot", () => {
