@@ -7,6 +7,7 @@ import { needs } from "../../config/needs.ts";
 import { runsImport, runsShow } from "../../../shared/protocol/protocol.ts";
 import { ask } from "../../../shared/daemon/request.ts";
 import { trainerNames, type Trainer } from "../../../shared/run/origin.ts";
+import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { isSettled } from "../../../shared/protocol/runStatus.ts";
 import { importConfig, nearConfig, type ConfigForImport } from "../../frameworks/project/importConfig.ts";
@@ -17,6 +18,7 @@ import { makeStore } from "../../store/files.ts";
 import { archiveEnding } from "../../store/archive/manifest.ts";
 import { failureIn, failureText } from "../../store/imported/failureLog.ts";
 import { findLog } from "../../store/imported/feeds/console/findLog.ts";
+import { alreadyImported } from "../../store/imported/importedBefore.ts";
 import { importFeed } from "../../store/imported/feeds/importFeed.ts";
 import { findGrowing, findSource, type Source } from "../../store/imported/findSource.ts";
 import type { ImportRequest } from "../../store/imported/importRequest.ts";
@@ -38,6 +40,7 @@ interface Options {
   readonly config?: string | false;
   readonly name?: string;
   readonly copy?: boolean;
+  readonly again?: boolean;
   readonly sourceRun?: string;
   readonly follow?: boolean;
   readonly set: string[];
@@ -70,6 +73,7 @@ export function importCommand(program: Program): void {
       "--copy",
       "copy the files with rollouts into the run's folder; without it they stay where they are",
     )
+    .option("--again", "import also what was imported before and has not changed since")
     .option("--set <path=value>", "override a value of the config; may be repeated", collect, [])
     .option("--store <folder>", "the store, or a folder in its workspace")
     .option("--json", "one JSON value")
@@ -77,8 +81,11 @@ export function importCommand(program: Program): void {
 }
 
 async function run(folder: string, options: Options): Promise<void> {
-  if (folder.endsWith(archiveEnding))
-    return taken(storeOf(options.store), await importFromFile(folder, options));
+  if (folder.endsWith(archiveEnding)) {
+    const imported = await importFromFile(folder, options);
+    await taken(storeOf(options.store), imported);
+    return sayNext(imported, options);
+  }
   if (options.follow === true) return follow(folder, options);
   const place = sitePlace(folder);
   if (place === undefined) return importOnce(folder, options);
@@ -125,6 +132,8 @@ async function importOnce(folder: string, options: Options, pulled?: PulledFolde
     version: GRADUS_VERSION,
     progress: (bytes) => progress.add(bytes),
   };
+  const present = options.again === true ? undefined : alreadyImported(request);
+  if (present !== undefined) return sayPresent(present, options);
   const imported = source.kind === "dump" ? importRun(request) : importFeed(request, source.feed);
   const summary = await imported.finally(() => progress.clear());
   await taken(store, summary.run);
@@ -141,7 +150,22 @@ async function importOnce(folder: string, options: Options, pulled?: PulledFolde
   for (const one of summaryNotes(summary, config === undefined ? "" : basename(config.file))) complain(one);
   if (note !== undefined) complain(note);
   if (failure !== undefined) complain(failureText(failure, shown));
+  sayNext(summary.run, options);
 }
+
+/** The run is on stdout as after an import, so that a script may go on with it. */
+function sayPresent(run: string, { json, store }: Options): void {
+  if (json === true) return printJson({ run, present: true });
+  print(run);
+  complain(`already imported, and unchanged since: ${showWords(run, store)}; --again imports it again`);
+}
+
+const sayNext = (run: string, { json, store }: Options): void => {
+  if (json !== true) complain(`next: ${showWords(run, store)}`);
+};
+
+const showWords = (run: string, store: string | undefined): string =>
+  `gradus runs show ${run}${store === undefined ? "" : ` --store ${copiedWord(store)}`}`;
 
 /** A training that failed before its first step has left nothing but a log. */
 function sourceIn(folder: string): Source {

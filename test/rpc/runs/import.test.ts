@@ -114,7 +114,7 @@ describe("a daemon whose store gets a run of verl", () => {
       stderr,
       /the training failed \(failed\/train\.log:5\): The device ran out of memory in the backward pass.*Lower actor_rollout_ref\.actor\.ppo_micro_batch_size_per_gpu/,
     );
-    const { failure } = JSON.parse((await gradus([...words, "--json"], dirname(box.file))).stdout);
+    const { failure } = JSON.parse((await gradus([...words, "--json", "--again"], dirname(box.file))).stdout);
     assert.deepEqual(
       [failure.trainer, failure.where],
       ["verl", "/home/me/verl/workers/actor/dp_actor.py:501"],
@@ -283,7 +283,7 @@ describe("a project of verl that is used as it is", () => {
   });
 
   it("is imported by the script near the folder where none is named, which is said; several have to be named", async () => {
-    const found = await command("runs", "import", "out", "--json");
+    const found = await command("runs", "import", "out", "--json", "--again");
     const { config, foundConfig, advantages, run } = JSON.parse(found.stdout);
     assert.deepEqual([config, foundConfig, advantages], [join(folder, "run.sh"), true, "grpo"]);
     await command("runs", "delete", run);
@@ -294,7 +294,7 @@ describe("a project of verl that is used as it is", () => {
     cpSync(join(folder, "run.sh"), other);
     // One of them names the folder, and the other does not.
     writeFileSync(other, readFileSync(other, "utf8").replaceAll("out/", "elsewhere/"));
-    const named = await command("runs", "import", "out");
+    const named = await command("runs", "import", "out", "--again");
     assert.match(named.stdout, /^by run\.sh, found near the folder: --config names another$/m);
     await command("runs", "delete", named.stdout.split("\n")[0]!);
     cpSync(join(folder, "run.sh"), other);

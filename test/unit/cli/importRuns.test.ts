@@ -1,6 +1,6 @@
 /** What `gradus runs import` warns of: another trainer's or another run's config, scores that are NaN, a folder imported before. */
 import assert from "node:assert/strict";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, it } from "node:test";
 import { runFilePath, runFolder } from "../../../server/store/files.ts";
@@ -37,12 +37,43 @@ describe("gradus runs import", () => {
       other.stderr,
       /^rollouts have digits, short; train\.py has correct, brief, think_format_reward: are they of one run\?$/m,
     );
-    const again = await gradus(["runs", "import", "out", "--json"], project);
+    const again = await gradus(["runs", "import", "out", "--json", "--again"], project);
     assert.deepEqual([JSON.parse(again.stdout).earlier, JSON.parse(again.stdout).others], [[run], null]);
     assert.match(
-      (await gradus(["runs", "import", "out"], project)).stderr,
+      (await gradus(["runs", "import", "out", "--again"], project)).stderr,
       new RegExp(`^imported before as ${JSON.parse(again.stdout).run}$`, "m"),
     );
+  });
+
+  it("makes no second run of what has not changed, of a log as of a folder, and says what comes next", async () => {
+    const folder = temporary();
+    cpSync("test/fixtures/imported/verl", join(folder, "out"), { recursive: true });
+    const line = (step: number): string => `{'loss': 0.1, 'reward': ${step / 100}, 'epoch': ${step / 100}}\n`;
+    writeFileSync(
+      join(folder, "train.log"),
+      Array.from({ length: 20 }, (_, step) => line(step + 1)).join(""),
+    );
+    for (const source of ["train.log", "out"]) {
+      const words = ["runs", "import", source, "--no-config"];
+      const first = await gradus(words, folder);
+      const [run = ""] = first.stdout.split("\n");
+      assert.match(first.stderr, new RegExp(`^next: gradus runs show ${run}$`, "m"));
+      const second = await gradus(words, folder);
+      assert.deepEqual([second.code, second.stdout], [0, `${run}\n`]);
+      assert.equal(
+        second.stderr,
+        `already imported, and unchanged since: gradus runs show ${run}; --again imports it again\n`,
+      );
+      assert.deepEqual(JSON.parse((await gradus([...words, "--json"], folder)).stdout), {
+        run,
+        present: true,
+      });
+      const other = await gradus([...words, "--name", "other"], folder);
+      assert.match(other.stderr, new RegExp(`^imported before as ${run}$`, "m"));
+    }
+    appendFileSync(join(folder, "train.log"), line(21));
+    const grown = await gradus(["runs", "import", "train.log", "--no-config"], folder);
+    assert.match(grown.stdout, / · 21 steps with metrics/);
   });
 
   it("names rollouts whose recorded score is NaN", async () => {
