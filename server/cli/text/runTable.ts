@@ -55,8 +55,10 @@ function shortName({ id, name }: RunSummary): string {
 
 function facts(run: RunSummary, now: number): string[] {
   const ended = run.endedAt === null ? now : Date.parse(run.endedAt);
+  // A log without times begins and ends when its file was written.
+  const isTimed = run.origin === undefined || run.startedAt !== run.endedAt;
   const took =
-    isLive(run.status) || run.endedAt !== null
+    isTimed && (isLive(run.status) || run.endedAt !== null)
       ? shortDuration((ended - Date.parse(run.startedAt)) / 1000)
       : "";
   return [

@@ -22,7 +22,11 @@ function heldOutDetail(view: VerdictView): string | null {
   const parts = [
     ...(sources === null ? [] : [sources]),
     ...(text === null ? [] : [`held-out ${text}`]),
-    ...(interval === null ? [] : [`${measureName(view)} changed by ${interval} (95 %, all looks)`]),
+    ...(interval === null
+      ? []
+      : [
+          `${text === null ? "held-out " : ""}${measureName(view)} changed by ${interval} (95 % interval that holds over all evaluations)`,
+        ]),
   ];
   return parts.length === 0 ? null : sentence(parts.join("; "));
 }

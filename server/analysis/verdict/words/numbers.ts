@@ -2,7 +2,7 @@
 import { formatFraction, formatNumber, plural } from "../../../../shared/lib/format.ts";
 import { heldOutNames } from "../../../../shared/run/outcome.ts";
 import { isShare } from "../heldOut.ts";
-import { movedBy } from "../trail.ts";
+import { movedBy, window } from "../trail.ts";
 import type { VerdictView } from "../view.ts";
 
 export const share = (value: number | undefined): string => formatFraction(value ?? null, 1);
@@ -94,7 +94,10 @@ export function movedText({ moment }: VerdictView, most = 3): string | null {
         : `${name} ${formatNumber(before.mean)} → ${formatNumber(now.mean)}${unit}`;
     return [text];
   });
-  return moved.length === 0 ? null : sentence(moved.slice(0, most).join("; "));
+  if (moved.length === 0) return null;
+  // A reader of a log looks for its numbers there.
+  const means = moment.facts.imported ? ` (${meansOf(window, "steps")})` : "";
+  return sentence(`${moved.slice(0, most).join("; ")}${means}`);
 }
 
 /** Begins with a capital, ends with a full stop. */

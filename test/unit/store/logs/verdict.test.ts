@@ -57,6 +57,10 @@ test("a term that rises while the answers get worse, with the trainer's held-out
   assert.deepEqual([verdict?.state, verdict?.since], ["collapsed", found.step]);
   assert.equal(verdict?.headline.replaceAll("`", ""), found.sentence);
   assert.deepEqual([verdict?.cause?.key, verdict?.fixes], [null, []]);
+  assert.match(
+    verdict?.details.join("\n") ?? "",
+    /^Held-out reward changed by −0\.\d+ to −0\.\d+ \(95 % interval that holds over all evaluations\)\.\nTraining reward 0\.\d+ → 1\.\d+; answers \d+ → \d+ tokens \(means of the first and the last 10 steps\)\.$/,
+  );
 });
 
 test("verl's held-out results fall under their own name, and its reward by itself", () => {
