@@ -12,6 +12,7 @@ interface Options {
   readonly json?: boolean;
   readonly trustWorkspace?: boolean;
   readonly seconds: number;
+  readonly ignore: readonly string[];
 }
 
 /** Lines that are read at a glance. */
@@ -27,14 +28,20 @@ export const command: Command = {
       .option("--all", "every finding, also information, each with the id that `gradus rules ID` explains")
       .option("--run, --trust-workspace", "also run the folder's reward functions: only where you trust it")
       .option("--seconds <n>", "how long rewards may be tried, all together", whole(1), 60)
+      .option(
+        "--ignore <pattern>",
+        "leave out files and folders, as a line of .gitignore would: old.log, runs/; may be repeated",
+        (pattern: string, earlier: readonly string[]) => [...earlier, pattern],
+        [],
+      )
       .option("--json", "one JSON value")
       .addHelpText(
         "after",
-        "\nExit code: 1 where a finding is an error, 2 where there was nothing to check, else 0.",
+        "\nExit code: 1 where a finding is an error, 2 where there was nothing to check, else 0. A log of a training that went wrong is one: --ignore leaves an old one out.",
       )
       .action(async (path: string, options: Options) => {
         const runs = options.trustWorkspace === true;
-        const sum = await sumOf(path, { runs, seconds: options.seconds });
+        const sum = await sumOf(path, { runs, seconds: options.seconds, ignore: options.ignore });
         if (options.json === true) printJson(sum);
         else say(sum, options.all === true);
         process.exitCode = exitCode(sum);

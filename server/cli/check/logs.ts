@@ -19,11 +19,16 @@ const mostLogs = 8;
 /** Of all of them: some ten thousand steps in a second or two. */
 const mostBytes = 96 * 1024 * 1024;
 
-export function logsBelow(word: string, most: number): readonly string[] {
+export function logsBelow(
+  word: string,
+  most: number,
+  isIgnored: (file: string) => boolean,
+): readonly string[] {
   const stats = statsOf(word);
   if (stats === undefined) return [];
-  if (stats.isFile()) return isRecord(word) ? [word] : [];
-  return onePerRun(byTime(filesBelow(word, most).filter(isRecord))).slice(0, mostLogs);
+  const files = stats.isFile() ? [word] : filesBelow(word, most);
+  const records = files.filter((file) => isRecord(file) && !isIgnored(file));
+  return stats.isFile() ? records : onePerRun(byTime(records)).slice(0, mostLogs);
 }
 
 const isRecord = (file: string): boolean => logName.test(basename(file)) || isTrackers(file);

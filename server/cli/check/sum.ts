@@ -17,6 +17,7 @@ import { nothingIn, wantedFiles, type SelectedFile } from "../validate/files.ts"
 import { pathText } from "../text/diagnostics.ts";
 import { uncheckedTexts } from "../validate/json.ts";
 import { worstFirst } from "./finding.ts";
+import { ignored } from "./ignored.ts";
 import { logsBelow, verdictsOf } from "./logs.ts";
 import { ownReward, tryReward, type OwnReward } from "./rewards.ts";
 
@@ -25,22 +26,25 @@ interface SumOptions {
   readonly runs: boolean;
   /** How long rewards may be tried, all together. */
   readonly seconds: number;
+  /** Patterns of files and folders that are left out. */
+  readonly ignore: readonly string[];
 }
 
 /** Files that are looked at below a folder. */
 const most = 20_000;
 
-export async function sumOf(word: string, { runs, seconds }: SumOptions): Promise<FolderSum> {
+export async function sumOf(word: string, { runs, seconds, ignore }: SumOptions): Promise<FolderSum> {
   const stats = statsOf(word);
   if (stats === undefined)
     throw new UserError(`there is no \`${word}\``, {
       code: "missing-file",
       action: "Name a file or a folder that is there; without a name the current folder is checked.",
     });
-  const logs = logsBelow(word, most);
+  const isIgnored = ignored(ignore);
+  const logs = logsBelow(word, most, isIgnored);
   const { checked, checkouts } = logs.includes(word)
     ? { checked: [], checkouts: [] }
-    : configurationsOf(word, logs.length > 0);
+    : configurationsOf(word, logs.length > 0, isIgnored);
   const whole = checked.filter((one) => !isUnchecked(one));
   const projects = whole.map(({ file }) => file);
   const read = verdictsOf(logs);
@@ -55,11 +59,9 @@ export async function sumOf(word: string, { runs, seconds }: SumOptions): Promis
     logs: read.logs,
     unchecked: uncheckedOf(checked),
     trainers: trainersOf(checked),
-    outputs: dumpedRollouts([word], checked, most).map(({ from: folder, steps, config }) => ({
-      folder,
-      steps,
-      config,
-    })),
+    outputs: dumpedRollouts([word], checked, most)
+      .map(({ from: folder, steps, config }) => ({ folder, steps, config }))
+      .filter(({ folder }) => !isIgnored(folder)),
     checkouts: checkouts.map((one) => withYours(one, projects)),
     rewards: own,
     // Of a folder its count is enough; who names a file is told why.
@@ -79,8 +81,12 @@ interface Configurations {
 }
 
 /** Without a trainer's own examples. A folder may hold logs alone. */
-function configurationsOf(word: string, hasLogs: boolean): Configurations {
-  const wanted = wantedIn(word, hasLogs);
+function configurationsOf(
+  word: string,
+  hasLogs: boolean,
+  isIgnored: (file: string) => boolean,
+): Configurations {
+  const wanted = wantedIn(word, hasLogs).filter(({ file }) => !isIgnored(file));
   const checkouts = checkoutsOf(
     word,
     wanted.filter(({ found }) => found).map(({ file }) => file),

@@ -191,6 +191,29 @@ describe("gradus check", () => {
     assert.equal(logs.length, 2, logs.join());
   });
 
+  it("leaves out what --ignore names, by name at any depth, by path, and with all that a folder holds", async () => {
+    const log = steps(1, 120)
+      .map((step) => dictOf({ ...soundTrl, ...fallen }, step))
+      .join("\n");
+    write("kept/old/slurm-1.out", `${log}\n`);
+    write("kept/slurm-2.out", `${log}\n`);
+    write("kept/good.gradus.yaml", good);
+    write("kept/drafts/bad.gradus.yaml", "tasks: 3\n");
+    const said = async (...patterns: string[]) => {
+      const { code, logs, projects } = await sum(
+        "kept",
+        ...patterns.flatMap((pattern) => ["--ignore", pattern]),
+      );
+      return [code, logs.toSorted(), projects.length];
+    };
+    const [old, young] = ["kept/old/slurm-1.out", "kept/slurm-2.out"];
+    assert.deepEqual(await said(), [1, [old, young], 2]);
+    assert.deepEqual(await said("slurm-*.out", "drafts"), [0, [], 1]);
+    assert.deepEqual(await said("kept/slurm-*.out"), [1, [old], 2]);
+    assert.deepEqual(await said("old/", "./kept/drafts"), [1, [young], 1]);
+    assert.equal((await gradus(["check", young, "--ignore", "*.out"], folder)).code, 2);
+  });
+
   it("judges what a tracker recorded below a log that is of no training", async () => {
     write("built/build.log", "compiled\n");
     cpSync("test/fixtures/trackers/tensorboard/v2", join(folder, "built/runs/Nov30_box"), {
