@@ -41,11 +41,22 @@ function authoredOf(folder: string): string | undefined {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }
 
-/** Nothing of it has been written, copied there or removed since. A store within it is none of it. */
+/** Nothing of it has been written, copied there or removed since. A store within it is none of it, nor a folder that is linked. */
 function isOlder(path: string, time: number): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   // A copy may keep the time of what it was copied from, and has a new one of its own.
   if (stats === undefined || Math.max(stats.mtimeMs, stats.ctimeMs) > time) return false;
-  const within = stats.isDirectory() ? readdirSync(path) : [];
-  return within.filter((name) => !name.startsWith(".")).every((name) => isOlder(join(path, name), time));
+  if (!stats.isDirectory()) return true;
+  return readdirSync(path, { withFileTypes: true })
+    .filter((one) => !one.name.startsWith(".") && !(one.isSymbolicLink() && isFolder(join(path, one.name))))
+    .every(({ name }) => isOlder(join(path, name), time));
+}
+
+/** A link that leads nowhere, or round, is passed over as well. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return true;
+  }
 }

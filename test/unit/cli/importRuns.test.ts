@@ -1,6 +1,6 @@
 /** What `gradus runs import` warns of: another trainer's or another run's config, scores that are NaN, a folder imported before. */
 import assert from "node:assert/strict";
-import { appendFileSync, cpSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, it } from "node:test";
 import { runFilePath, runFolder } from "../../../server/store/files.ts";
@@ -48,6 +48,8 @@ describe("gradus runs import", () => {
   it("makes no second run of what has not changed, of a log as of a folder, and says what comes next", async () => {
     const folder = temporary();
     cpSync("test/fixtures/imported/verl", join(folder, "out"), { recursive: true });
+    symlinkSync(".", join(folder, "out", "round"));
+    symlinkSync("nowhere", join(folder, "out", "latest"));
     const line = (step: number): string => `{'loss': 0.1, 'reward': ${step / 100}, 'epoch': ${step / 100}}\n`;
     writeFileSync(
       join(folder, "train.log"),
