@@ -36,8 +36,12 @@ export function versionOf(
   return below === undefined ? release : { ...release, transformers: below };
 }
 
+/** The release of a package without a table that a file, or the requirements near it, name. */
+export const namedRelease = (name: string, file: string, text: string): string | undefined =>
+  pinned(name, foldersAbove(file), text);
+
 /** The release of a package that the text, or a list of requirements near it, names. */
-const pinned = (name: PackageName, folders: readonly string[], text: string): string | undefined =>
+const pinned = (name: string, folders: readonly string[], text: string): string | undefined =>
   namedIn(text, name) ??
   folders.map((folder) => requiredIn(folder, name)).find((version) => version !== undefined);
 
@@ -71,7 +75,7 @@ const releaseOf = (
 });
 
 /** `pip install trl==1.2`, `verl@v0.7.1` and a comment that says `OpenRLHF 0.9.4`; not an image's tag (`ascend/verl:v0.8.0-cann9`). */
-function namedIn(text: string, framework: PackageName): string | undefined {
+function namedIn(text: string, framework: string): string | undefined {
   const pinned = new RegExp(
     `\\b${framework}(?:\\.git|\\[[\\w, ]*\\])?\\s*(?:===?|~=|@\\s*v?)\\s*(\\d+\\.\\d+(?:\\.\\d+)?)`,
     "i",
@@ -150,7 +154,7 @@ function versionsIn(folder: string): Map<string, string> {
   );
 }
 
-function requiredIn(folder: string, framework: PackageName): string | undefined {
+function requiredIn(folder: string, framework: string): string | undefined {
   for (const name of requirementFiles) {
     const text = smallText(join(folder, name));
     const version = text === undefined ? undefined : namedIn(text, framework);

@@ -1,20 +1,23 @@
 /** `gradus convert`: a configuration of verl, TRL, OpenRLHF, SkyRL or prime-rl as one of Gradus. */
-import type { JsonObject } from "../../../shared/lib/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { pythonText } from "../../lib/notebook/notebook.ts";
 import { flatTable } from "../tables/flatTable.ts";
+import { isChecked } from "../names.ts";
+import { namedRelease } from "../version.ts";
 import type { ConfigDraft } from "./draft.ts";
 import { convertOpenRlhf, openrlhfReason } from "./openrlhf.ts";
 import { openrlhfDefaults } from "./openrlhfFlags.ts";
 import { convertPrimeRl, primeRlReason } from "./primeRl/index.ts";
 import { primeRlDefaults, primeRlRelease } from "./primeRl/defaults.ts";
 import { readFramework } from "./read.ts";
+import { releaseDefaults, type ReleaseDefaults } from "./releaseDefaults.ts";
 import { Settings, type Unmapped } from "./settings.ts";
 import { convertSkyrl, skyrlReason } from "./skyrl/index.ts";
 import { spelledOut } from "./spelling.ts";
 import { convertTrl } from "./trl.ts";
 import { trlDefaults, trlPreferenceDefaults, trlReason } from "./trlDefaults.ts";
 import { convertTrlPreference, isPreference } from "./trlPreference.ts";
-import type { Converted, ConvertedFrom } from "./types.ts";
+import type { Converted, ConvertedFrom, FrameworkSettings } from "./types.ts";
 import { convertVerl, verlReason } from "./verl.ts";
 import { verlDefaults } from "./verlDefaults.ts";
 
@@ -22,18 +25,20 @@ export type { Converted, ConvertedFrom } from "./types.ts";
 export type { Unmapped } from "./settings.ts";
 
 interface FrameworkConverter {
-  /** The release whose defaults and formulas apply. */
-  readonly release: string;
+  /** Of a trainer without tables: the only release whose defaults are known. */
+  readonly release?: string;
+  /** The set of keys, where the converter decides it. */
+  readonly tree?: string;
+  /** The newest release's. */
   readonly defaults: JsonObject;
   readonly convert: (settings: Settings) => ConfigDraft;
   readonly reasonOf: (key: string, settings: Settings) => string;
 }
 
 const converters: Readonly<Record<ConvertedFrom, FrameworkConverter>> = {
-  verl: { release: "verl 0.9.1", defaults: verlDefaults, convert: convertVerl, reasonOf: verlReason },
-  trl: { release: "TRL 1.16", defaults: trlDefaults, convert: convertTrl, reasonOf: trlReason },
+  verl: { defaults: verlDefaults, convert: convertVerl, reasonOf: verlReason },
+  trl: { defaults: trlDefaults, convert: convertTrl, reasonOf: trlReason },
   openrlhf: {
-    release: "OpenRLHF 0.11",
     defaults: openrlhfDefaults,
     convert: convertOpenRlhf,
     reasonOf: openrlhfReason,
@@ -57,6 +62,7 @@ const preference: FrameworkConverter = {
   ...converters.trl,
   defaults: trlPreferenceDefaults,
   convert: convertTrlPreference,
+  tree: "dpo",
 };
 export const frameworks: readonly ConvertedFrom[] = ["verl", "trl", "openrlhf", "skyrl", "prime-rl"];
 
@@ -69,34 +75,42 @@ export const frameworks: readonly ConvertedFrom[] = ["verl", "trl", "openrlhf", 
  */
 export function convert(file: string, given: string, asked?: ConvertedFrom, rows?: string): Converted {
   const text = pythonText(file, given);
-  const {
-    framework,
-    settings: read,
-    lost,
-    rewards,
-    rowsBuilder,
-    release: known,
-    places,
-    head,
-  } = readFramework(file, text, asked);
-  const written = spelledOut(
-    framework,
-    rows === undefined ? read : new Map([...read, ["train_dataset", rows]]),
-  );
-  const {
-    release,
-    defaults,
-    convert: toDraft,
-    reasonOf,
-  } = framework === "trl" && isPreference(written) ? preference : converters[framework];
-  const settings = new Settings(written, defaults, { file, rewards, release: known });
-  const draft = toDraft(settings);
+  const source = readFramework(file, text, asked);
+  const { framework, lost, rewards, rowsBuilder, places, head } = source;
+  const settingsRead =
+    rows === undefined ? source.settings : new Map([...source.settings, ["train_dataset", rows]]);
+  const converter = converterOf(framework, spelledOut(framework, settingsRead));
+  const { release, defaults } = defaultsOf(converter, source, () => namedRelease(framework, file, text));
+  const written = spelledOut(framework, settingsRead, defaults);
+  const settings = new Settings(written, defaults, { file, rewards, release: source.release });
+  const draft = converter.convert(settings);
   const left = rows === undefined ? lost : lost.filter(({ key }) => key !== "train_dataset");
-  const unmapped = [...left, ...settings.unmapped((key) => reasonOf(key, settings))];
+  const unmapped = [...left, ...settings.unmapped((key) => converter.reasonOf(key, settings))];
   const config = draft.text(`Converted from a configuration of ${release}.`);
   const defaulted = decidedByDefault(framework, settings, release);
   const { rewardReplaced } = settings;
   return { framework, config, unmapped, defaulted, rowsBuilder, rewardReplaced, places, head };
+}
+
+const converterOf = (framework: ConvertedFrom, settings: ReadonlyMap<string, Json>): FrameworkConverter =>
+  framework === "trl" && isPreference(settings) ? preference : converters[framework];
+
+/** Of the release that `validate` checks the file against; of a trainer without tables, of the one that is known. */
+function defaultsOf(
+  { release = "", defaults, tree }: FrameworkConverter,
+  source: FrameworkSettings,
+  named: () => string | undefined,
+): ReleaseDefaults {
+  const { framework, version } = source;
+  if (version !== undefined && isChecked(framework))
+    return releaseDefaults(framework, version, defaults, tree ?? source.tree);
+  return { release: otherThan(release, named()), defaults };
+}
+
+/** "SkyRL 0.2.0, by the defaults of 0.3.0" */
+function otherThan(release: string, named: string | undefined): string {
+  const [, name = "", known = ""] = /^(.*) (\S+)$/.exec(release) ?? [];
+  return named === undefined || named === known ? release : `${name} ${named}, by the defaults of ${known}`;
 }
 
 /** Model, data, batch, group and lengths. */
@@ -110,7 +124,14 @@ const deciding: Readonly<Record<ConvertedFrom, readonly string[]>> = {
     "data.max_response_length",
   ],
   trl: ["per_device_train_batch_size", "num_generations", "max_completion_length"],
-  openrlhf: ["rollout.batch_size", "rollout.n_samples_per_prompt", "train.batch_size", "data.max_len"],
+  openrlhf: [
+    "rollout.batch_size",
+    "rollout.n_samples_per_prompt",
+    "train.batch_size",
+    "data.max_len",
+    "data.prompt_max_len",
+    "rollout.max_new_tokens",
+  ],
   skyrl: [
     "trainer.policy.model.path",
     "data.train_data",

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { parseDocument } from "yaml";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { Json } from "../../../shared/lib/json.ts";
-import type { Setting } from "../document.ts";
+import type { FrameworkRelease, Setting } from "../document.ts";
 import { oldNames } from "../facts/openrlhfNames.ts";
 import { standsForTooMuch } from "../composed.ts";
 import { settingsInForce } from "../inForce.ts";
@@ -37,7 +37,7 @@ export function readFramework(file: string, text: string, asked?: ConvertedFrom)
   if (asked === "prime-rl") throw unrecognised(file);
   refuseBroken(file, text);
   const only = parseOnlyConverted(file, text, asked);
-  if (only !== undefined) return { ...settingsOf(file, text, only.parsed), framework: only.framework };
+  if (only !== undefined) return withoutTables(settingsOf(file, text, only.parsed), only.framework);
   if (isOnlyConverted(asked)) throw unrecognised(file);
   if (/\.(ya?ml|json)$/.test(file)) refuseOther(file, text);
   const written =
@@ -59,6 +59,14 @@ export function readFramework(file: string, text: string, asked?: ConvertedFrom)
       },
     );
   return settingsOf(file, text, written);
+}
+
+/** Settings that were read by verl's rules, of a trainer that has releases of its own. */
+function withoutTables(
+  { version: _version, release: _release, tree: _tree, ...settings }: FrameworkSettings,
+  framework: ConvertedFrom,
+): FrameworkSettings {
+  return { ...settings, framework };
 }
 
 /** Of TOML no other trainer has a configuration here. @param asked it is known to be prime-rl's */
@@ -160,6 +168,7 @@ function settingsOf(file: string, text: string, written: ParsedConfig): Framewor
   if (here?.rowsBuilder !== undefined) places.set("train_dataset", here.rowsBuilder.range);
   if (here?.rewardsAt !== undefined) places.set("reward_funcs", here.rewardsAt);
   const script = here ?? startedScript(file, written);
+  const version = versionOf(framework, resolve(file), text);
   for (const [key, { value }] of script?.settings ?? [])
     if (here !== undefined || !settings.has(key)) settings.set(key, value);
   return {
@@ -168,18 +177,20 @@ function settingsOf(file: string, text: string, written: ParsedConfig): Framewor
     lost: [...lost, ...missing(written), ...unset(written, settings), ...partly(script, settings)],
     ...(script?.rewards === undefined ? {} : { rewards: script.rewards }),
     rowsBuilder: script?.rowsBuilder,
-    release: releaseOf(file, text, written),
+    version,
+    tree: written.tree,
+    release: runsWith(written, version),
     places,
     head: written.head,
   };
 }
 
 /** Other programs than verl's own read its keys in their own ways. */
-function releaseOf(file: string, text: string, { framework, program }: ParsedConfig): string | undefined {
-  if (framework !== "verl" || !isVerlTrainer(program)) return undefined;
-  const release = versionOf(framework, resolve(file), text);
-  return release.from === "newest" ? undefined : release.text;
-}
+const runsWith = (
+  { framework, program }: ParsedConfig,
+  { from, text }: FrameworkRelease,
+): string | undefined =>
+  framework === "verl" && isVerlTrainer(program) && from !== "newest" ? text : undefined;
 
 /** Items of a list one by one. */
 const filledIn = (value: Json | undefined, fill: (one: Json | undefined) => Json | undefined) =>

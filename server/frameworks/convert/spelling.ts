@@ -1,15 +1,18 @@
 /** Keys as their frameworks' parsers spell them out, before any of them is looked up. */
-import type { Json } from "../../../shared/lib/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { interpolated } from "../interpolation.ts";
 import type { ConvertedFrom } from "./types.ts";
-import { verlDefaults } from "./verlDefaults.ts";
 
 type DottedSettings = ReadonlyMap<string, Json>;
 
 /** The same settings under the names that the release reads, which `convert` asks for. */
-export function spelledOut(framework: ConvertedFrom, written: DottedSettings): DottedSettings {
+export function spelledOut(
+  framework: ConvertedFrom,
+  written: DottedSettings,
+  defaults: JsonObject = {},
+): DottedSettings {
   if (framework === "trl") return new Map([...written].map(transformersFlag));
-  return framework === "verl" ? earlierCorrection(withReferences(written)) : written;
+  return framework === "verl" ? earlierCorrection(withReferences(written, defaults)) : written;
 }
 
 /** HfArgumentParser accepts dashes for underscores, and `--no_x` for a switch that is on by default. */
@@ -20,11 +23,11 @@ function transformersFlag([key, value]: readonly [string, Json]): [string, Json]
 }
 
 /** `${data.train_batch_size}` on a command line. What only the machine knows stays as it is. */
-const withReferences = (written: DottedSettings): Map<string, Json> =>
+const withReferences = (written: DottedSettings, defaults: JsonObject): Map<string, Json> =>
   new Map(
     [...written].map(([key, value]) => [
       key,
-      interpolated(value, key, (name) => written.get(name) ?? verlDefaults[name]) ?? value,
+      interpolated(value, key, (name) => written.get(name) ?? defaults[name]) ?? value,
     ]),
   );
 

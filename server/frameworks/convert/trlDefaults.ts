@@ -1,4 +1,4 @@
-/** TRL 1.16: the defaults of unset keys, and why some keys have no counterpart. */
+/** TRL 1.16: the defaults of unset keys (`releaseDefaults.ts` has those of other releases), and why some keys have no counterpart. */
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import { reasonBy } from "./settings.ts";
 

@@ -1,7 +1,7 @@
 /** What the converters share. */
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { Range } from "../../lib/lines.ts";
-import type { Framework } from "../document.ts";
+import type { Framework, FrameworkRelease } from "../document.ts";
 import type { ScriptReward } from "../project/scriptRewards.ts";
 import type { RowsBuilder } from "../project/trlScript.ts";
 import type { OnlyConverted } from "../readers/onlyConverted.ts";
@@ -19,6 +19,9 @@ export interface FrameworkSettings {
   readonly rewards?: readonly ScriptReward[];
   /** Of a script whose rows are not those of a file. */
   readonly rowsBuilder?: RowsBuilder | undefined;
+  /** Of a framework with tables: the release that the file is checked against, and which set of its keys. */
+  readonly version?: FrameworkRelease;
+  readonly tree?: string | undefined;
   /** The release of verl's own trainer, where the text or its surroundings name one. */
   readonly release?: string | undefined;
   /** Where each setting is written, under its name in `settings`. */

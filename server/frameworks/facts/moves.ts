@@ -243,6 +243,12 @@ export const flatNames: ReadonlyMap<string, string> = new Map(
 
 const moves: Readonly<Record<Framework, readonly Move[]>> = { verl, trl, openrlhf };
 
+/** The names that a key had in earlier releases. */
+export const earlierNames = (framework: Framework, key: string): readonly string[] => [
+  ...moves[framework].flatMap(({ from, to, tree }) => (to === key && tree === undefined ? [from] : [])),
+  ...(framework === "openrlhf" ? Object.keys(oldNames).filter((name) => oldNames[name] === key) : []),
+];
+
 /** What happened to a key that the release lacks; `to` is a whole key. */
 export function moveOf(framework: Framework, key: string, program?: string): Move | undefined {
   const move = moves[framework].find(
