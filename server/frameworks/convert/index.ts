@@ -76,13 +76,13 @@ export const frameworks: readonly ConvertedFrom[] = ["verl", "trl", "openrlhf", 
 export function convert(file: string, given: string, asked?: ConvertedFrom, rows?: string): Converted {
   const text = pythonText(file, given);
   const source = readFramework(file, text, asked);
-  const { framework, lost, rewards, rowsBuilder, places, head } = source;
+  const { framework, lost, rewards, columns, rowsBuilder, places, head } = source;
   const settingsRead =
     rows === undefined ? source.settings : new Map([...source.settings, ["train_dataset", rows]]);
   const converter = converterOf(framework, spelledOut(framework, settingsRead));
   const { release, defaults } = defaultsOf(converter, source, () => namedRelease(framework, file, text));
   const written = spelledOut(framework, settingsRead, defaults);
-  const settings = new Settings(written, defaults, { file, rewards, release: source.release });
+  const settings = new Settings(written, defaults, { file, rewards, columns, release: source.release });
   const draft = converter.convert(settings);
   const left = rows === undefined ? lost : lost.filter(({ key }) => key !== "train_dataset");
   const unmapped = [...left, ...settings.unmapped((key) => converter.reasonOf(key, settings))];

@@ -177,6 +177,7 @@ function settingsOf(file: string, text: string, written: ParsedConfig): Framewor
     lost: [...lost, ...missing(written), ...unset(written, settings), ...partly(script, settings)],
     ...(script?.rewards === undefined ? {} : { rewards: script.rewards }),
     rowsBuilder: script?.rowsBuilder,
+    ...(script?.columns === undefined ? {} : { columns: script.columns }),
     version,
     tree: written.tree,
     release: runsWith(written, version),

@@ -16,6 +16,8 @@ interface Context {
   readonly file: string;
   /** Those that a Python script lists; undefined elsewhere. */
   readonly rewards?: readonly ScriptReward[] | undefined;
+  /** Columns that it gives the rows that it builds, among other words. */
+  readonly columns?: readonly string[] | undefined;
   /** The release that it certainly runs with. */
   readonly release?: string | undefined;
 }
@@ -23,6 +25,7 @@ interface Context {
 export class Settings {
   readonly file: string;
   readonly rewards: readonly ScriptReward[] | undefined;
+  readonly columns: readonly string[];
   readonly release: string | undefined;
   private readonly understood = new Set<string>();
   private readonly lost: Unmapped[] = [];
@@ -35,10 +38,11 @@ export class Settings {
   constructor(
     private readonly written: ReadonlyMap<string, Json>,
     private readonly defaults: JsonObject,
-    { file, rewards, release }: Context,
+    { file, rewards, columns = [], release }: Context,
   ) {
     this.file = file;
     this.rewards = rewards;
+    this.columns = columns;
     this.release = release;
   }
 

@@ -145,7 +145,7 @@ const answers = ["solution", "answer", "ground_truth", "label", "target", "expec
 /** TRL hands its rewards every column by its name; which of them is the answer only the names say. */
 function templates(settings: Settings, key: string, dataset: string): JsonObject {
   const has = (field: string): boolean | undefined => rowsHave(settings.file, dataset, field);
-  if (has("prompt") === undefined) return { prompt: "{prompt}", answer: "{solution}" };
+  if (has("prompt") === undefined) return { prompt: "{prompt}", answer: `{${likelyAnswer(settings)}}` };
   const prompt = prompts.find((field) => has(field) === true) ?? "prompt";
   if (prompt !== "prompt")
     settings.refuse(key, `the rows have no \`prompt\`: \`${prompt}\` is taken for it`, dataset);
@@ -153,6 +153,13 @@ function templates(settings: Settings, key: string, dataset: string): JsonObject
   const answer =
     answers.find((field) => (read.length === 0 || read.includes(field)) && has(field) === true) ?? read[0];
   return { prompt: `{${prompt}}`, ...fields({ answer: answer === undefined ? undefined : `{${answer}}` }) };
+}
+
+/** Of rows that are not here: TRL calls no reward without the columns that it takes, so the rows have these. */
+function likelyAnswer(settings: Settings): string {
+  const read = columnsRead(settings);
+  const usual = (columns: readonly string[]) => answers.find((field) => columns.includes(field));
+  return usual(read) ?? read[0] ?? usual(settings.columns) ?? "solution";
 }
 
 /** Columns that the rewards take, without those that are prompts. */

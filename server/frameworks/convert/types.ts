@@ -19,6 +19,8 @@ export interface FrameworkSettings {
   readonly rewards?: readonly ScriptReward[];
   /** Of a script whose rows are not those of a file. */
   readonly rowsBuilder?: RowsBuilder | undefined;
+  /** Columns that the script gives these rows, among other words. */
+  readonly columns?: readonly string[];
   /** Of a framework with tables: the release that the file is checked against, and which set of its keys. */
   readonly version?: FrameworkRelease;
   readonly tree?: string | undefined;

@@ -11,6 +11,7 @@ import { Lines } from "../readers/lines.ts";
 import { assignments, callsOf, type Call } from "../readers/pythonReader.ts";
 import { trainerOfTree, type TrlTrainer } from "../trl/trainers.ts";
 import { isObject } from "../values.ts";
+import { rowColumns } from "./rowColumns.ts";
 import { loraOf, readScriptModel, type ScriptAdapter } from "./scriptModel.ts";
 import { ScriptRewards, type ScriptFiles, type ScriptReward } from "./scriptRewards.ts";
 
@@ -30,6 +31,8 @@ export interface TrlScript {
   readonly partly: readonly { readonly key: string; readonly reason: string }[];
   /** What makes the rows that train, where these are not those of a file: what they are only running it shows. */
   readonly rowsBuilder?: RowsBuilder | undefined;
+  /** Columns that the script gives these rows, among other words. */
+  readonly columns?: readonly string[];
 }
 
 /** The statements of a script that make the rows of its trainer. */
@@ -111,6 +114,7 @@ class ScriptReader {
       rewardsAt: listed === undefined ? undefined : this.lines.range(listed),
       partly: this.partly,
       rowsBuilder: this.rowsBuilder,
+      ...(this.rowsBuilder === undefined ? {} : { columns: rowColumns(this.tokens) }),
     };
   }
 

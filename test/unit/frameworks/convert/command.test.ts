@@ -32,7 +32,10 @@ describe("gradus convert", () => {
     );
     const { stderr } = await gradus(["convert", file]);
     assert.match(stderr, /the file does not say, and the config has the framework's defaults:\n(  .*\n)*/);
-    assert.match(stderr, /^ {2}data\.train_batch_size = 1024: the default of verl 0\.9\.1, the newest known$/m);
+    assert.match(
+      stderr,
+      /^ {2}data\.train_batch_size = 1024: the default of verl 0\.9\.1, the newest known$/m,
+    );
     const { stdout } = await gradus(["convert", file, "--json"]);
     const { defaulted }: { defaulted: { key: string }[] } = JSON.parse(stdout);
     assert.deepEqual(
