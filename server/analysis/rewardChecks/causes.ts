@@ -6,6 +6,7 @@ import type { Json } from "../../../shared/lib/json.ts";
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
 import type { Task } from "../../core/task.ts";
 import { isObject } from "../evidence/json.ts";
+import { asksRow } from "./askedRow.ts";
 import type { CheckedTask } from "./checkedTasks.ts";
 import { ownFile, placeOf, type FilePlace } from "./ownFiles.ts";
 
@@ -99,6 +100,9 @@ export class FailureCauses {
     const { text, ...at } = readFailure(message);
     const of = this.terms.find(({ name }) => name === term);
     const place = of && placeOfFailure(of, at);
+    const missing = missingKey(text);
+    const isRows =
+      missing !== undefined && of !== undefined && place !== undefined && asksRow(of, place, missing);
     const { row, file: data } = this.rows.get(task) ?? {};
     return {
       term,
@@ -107,7 +111,7 @@ export class FailureCauses {
         row === undefined
           ? `task ${JSON.stringify(task.id)}`
           : `row ${row}${data === undefined ? "" : ` of ${basename(data)}`}`,
-      action: actionFor(text, task.data),
+      action: actionFor(isRows ? missing : undefined, task.data),
       ...(place && { place }),
     };
   }
@@ -128,8 +132,10 @@ function placeOfFailure(
 /** Fields that are named; rows may have hundreds. */
 const mostFields = 8;
 
-function actionFor(text: string, data: Json | undefined): string {
-  const key = /\bKeyError: (['"])(.+)\1/.exec(text)?.[2];
+const missingKey = (text: string): string | undefined => /\bKeyError: (['"])(.+)\1/.exec(text)?.[2];
+
+/** @param key that the row was asked for, and does not have */
+function actionFor(key: string | undefined, data: Json | undefined): string {
   const fields = fieldsOf(data);
   if (key === undefined || fields.length === 0) return "Fix that line, then check again.";
   const named = fields.slice(0, mostFields).join(", ");
