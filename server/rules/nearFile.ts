@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { noFile, shownPath } from "../lib/shownPath.ts";
 import { readFailure } from "../../shared/lib/errors.ts";
 import { regularFile, statsOf } from "../lib/inputFile.ts";
 import type { Fix } from "../config/check/diagnostic.ts";
@@ -38,11 +39,10 @@ export function unfitFile(path: string): string | undefined {
 
 /** What is wrong with a named file that is not there, or is a pipe, a socket or a device. */
 export function unusable(path: string, config: string): string {
-  const relativePath = relative(dirname(config), path);
-  const unfit = unfitFile(path);
+  const [folder, unfit] = [dirname(config), unfitFile(path)];
   return unfit === undefined
-    ? `There is no file \`${relativePath}\`: a path is relative to the file that contains it`
-    : `\`${relativePath}\` cannot be read: ${unfit}`;
+    ? noFile(folder, path)
+    : `\`${shownPath(folder, path)}\` cannot be read: ${unfit}`;
 }
 
 /** Whether there is something to be read: a file or a folder, and no pipe, socket or device. */

@@ -1,6 +1,7 @@
 /** What is wrong with a file of the user's that a config names: found by parsing, nothing is executed. */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, relative } from "node:path";
+import { shownPath } from "../lib/shownPath.ts";
 import { exportsOf } from "../config/check/exports.ts";
 import { replace } from "../config/check/report.ts";
 import type { Choice, SlotName } from "../core/declaration.ts";
@@ -30,7 +31,7 @@ export function ownFileProblem(
   config: string,
 ): OwnFileProblem | undefined {
   const path = String(params["file"]);
-  const name = relative(dirname(config), path);
+  const name = shownPath(dirname(config), path);
   const inConfig = (own: string): string => {
     const short = relative(dirname(config), own);
     return short.startsWith("..") ? short : `./${short}`;

@@ -1,5 +1,5 @@
 /** The tasks that a reward is tried on: every row of a config's files, and a sample of tasks that are made. */
-import { relative, resolve } from "node:path";
+import { shownPath } from "../../lib/shownPath.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { openSources } from "../../algorithm/curriculum/openSources.ts";
 import { contextOf } from "../../algorithm/algorithm.ts";
@@ -57,11 +57,7 @@ export function readTasks(config: TasksOf, body: StageBody): ReadTasks {
 
 const dataName = ({ name, source }: TaskConfig): string => {
   const data = datasetOf(source);
-  return data === undefined
-    ? name
-    : isHubDataset(data)
-      ? data
-      : relative(source.folder, resolve(source.folder, data));
+  return data === undefined ? name : isHubDataset(data) ? data : shownPath(source.folder, data);
 };
 
 /** Rows that a script has made are of that script: the file that holds them is nobody's. */

@@ -1,6 +1,7 @@
 /** `gradus reward FILE --gold`, `--probe` and `--attack`: what they print, and the exit code. */
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { shownPath } from "../../lib/shownPath.ts";
 import { AnswerScorer } from "../../analysis/rewardChecks/answers.ts";
 import { attackReward } from "../../analysis/rewardChecks/attack.ts";
 import { onDataset, readTasks, type CheckedTask } from "../../analysis/rewardChecks/checkedTasks.ts";
@@ -135,7 +136,7 @@ async function goldOf(data: string, checks: Checks): Promise<void> {
   const body = onDataset(scorer.body, data);
   if (!existsSync(resolve(dirname(config.file), data)) || body === undefined) {
     if (json) printJson({ type: "unread", data, reason: "it is not on this machine" });
-    else print(`${data} is not checked: it is not on this machine`);
+    else print(`${shownPath(dirname(config.file), data)} is not checked: it is not on this machine`);
     return;
   }
   const report = await checkGold(config, scorer, readTasks(config, body).tasks);

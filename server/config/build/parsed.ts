@@ -20,10 +20,10 @@ const firsts = (what: "task" | "stage"): ((list: ListNode) => ReadonlyMap<string
   );
 const firstsOf = { task: firsts("task"), stage: firsts("stage") };
 
-/** Files of the user's are absolute once resolved: what is printed, stored and run means the same from anywhere. */
+/** Files of the user's are absolute once resolved: what is printed, stored and run means the same from anywhere. A variable's value is where the run starts. */
 export function absolute({ text, key, node }: Chosen): string {
   const inFolder = (path: string): string =>
-    isAbsolute(path) || path.startsWith("${env:") ? path : resolve(node.origin.folder, path);
+    isAbsolute(path) || path.startsWith("$") ? path : resolve(node.origin.folder, path);
   if (key === "dataset" && isHubDataset(text)) return text;
   if (key === "dataset" || key === "corpus" || key === "harbor") return inFolder(text);
   const reference = key === "use" ? fileReference(text) : undefined;

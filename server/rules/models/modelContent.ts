@@ -1,4 +1,5 @@
-import { dirname, relative } from "node:path";
+import { dirname } from "node:path";
+import { shownPath } from "../../lib/shownPath.ts";
 import { replace } from "../../config/check/report.ts";
 import type { ModelConfig } from "../../core/blocks/models.ts";
 import { isReadable } from "../nearFile.ts";
@@ -45,7 +46,7 @@ function reportModel(
     root.origin;
   report({
     rule: modelContent.id,
-    message: problem.replaceAll(place, relative(dirname(file), place) || "."),
+    message: problem.replaceAll(place, shownPath(dirname(file), place) || "."),
     key: path.join("."),
     at,
     fixes:

@@ -1,6 +1,7 @@
 import { isHubName } from "../../lib/datasets/name.ts";
 import { isReadable, sibling } from "../nearFile.ts";
-import { dirname, relative } from "node:path";
+import { dirname } from "node:path";
+import { shownPath } from "../../lib/shownPath.ts";
 import { replace } from "../../config/check/report.ts";
 import { at as nodeAt, mine, type Rule } from "../rule.ts";
 
@@ -18,7 +19,7 @@ export const modelFile: Rule = {
     const { hint, fixes } = sibling(base, at);
     report({
       rule: modelFile.id,
-      message: `There is no model at \`${relative(dirname(file), base)}\`: name \`tiny\`, a folder, a .gguf file or a checkpoint that exists.${hint}`,
+      message: `There is no model at \`${shownPath(dirname(file), base)}\`: name \`tiny\`, a folder, a .gguf file or a checkpoint that exists.${hint}`,
       key: "model.base",
       at,
       fixes: [

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { isHubName } from "../../lib/datasets/name.ts";
-import { dirname, relative, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
+import { shownPath } from "../../lib/shownPath.ts";
 import { perceptronKeys } from "../../core/blocks/models.ts";
 import { child, join, type MapNode, type SourceNode } from "../../config/text/node.ts";
 import { unknownName, type DiagnosticReport } from "../../config/check/report.ts";
@@ -123,7 +124,7 @@ function checkOpened(model: ConfigModel, name: string, node: MapNode, complain: 
   if (!existsSync(path) && !(isHubName(base) && model.config.engine.use !== "embedded"))
     complain(
       {
-        message: `There is no model at \`${relative(dirname(file), path)}\`: name \`tiny\`, a folder, a .gguf file or a checkpoint that exists.`,
+        message: `There is no model at \`${shownPath(dirname(file), path)}\`: name \`tiny\`, a folder, a .gguf file or a checkpoint that exists.`,
       },
       "base",
     );

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { limits, readText } from "../../lib/inputFile.ts";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
+import { shownPath } from "../../lib/shownPath.ts";
 import { z } from "zod";
 import { sibling } from "../nearFile.ts";
 import { unknownName } from "../../config/check/report.ts";
@@ -107,7 +108,7 @@ function problemOf(
     }
     case "checkpoint": {
       if (!existsSync(source.path))
-        return { message: `There is no checkpoint at \`${relative(dirname(file), source.path)}\`.` };
+        return { message: `There is no checkpoint at \`${shownPath(dirname(file), source.path)}\`.` };
       const why = apart(ownSizes(config), sizesIn(source.path));
       if (why !== undefined)
         return {

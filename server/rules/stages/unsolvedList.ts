@@ -1,4 +1,5 @@
-import { dirname, relative } from "node:path";
+import { dirname } from "node:path";
+import { shownPath } from "../../lib/shownPath.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { readUnsolved } from "../../algorithm/curriculum/evaluationTasks.ts";
 import { replace } from "../../config/check/report.ts";
@@ -32,7 +33,7 @@ export const unsolvedList: Rule = {
 };
 
 function problemOf(list: string, file: string): string | undefined {
-  if (!isReadable(list)) return `There is no list at \`${relative(dirname(file), list)}\``;
+  if (!isReadable(list)) return `There is no list at \`${shownPath(dirname(file), list)}\``;
   try {
     readUnsolved(list);
     return undefined;

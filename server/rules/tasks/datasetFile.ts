@@ -1,6 +1,7 @@
 import { sibling, unfitFile } from "../nearFile.ts";
 import { existsSync } from "node:fs";
 import { dirname, relative } from "node:path";
+import { noFile, shownPath } from "../../lib/shownPath.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { datasetFiles } from "../../lib/datasets/files.ts";
 import { taskFileKeys } from "../../config/check/method.ts";
@@ -56,13 +57,13 @@ function missing(
   at: Origin,
 ): { readonly message: string; readonly fixes: readonly Fix[] } {
   const unfit = unfitFile(file);
-  const shown = `\`${relative(dirname(model.file), file)}\``;
+  const shown = `\`${shownPath(dirname(model.file), file)}\``;
   const { hint, fixes } = sibling(file, at);
   if (unfit !== undefined)
     return { message: `${shown} cannot be read: ${unfit}. Name a JSONL or Parquet file.`, fixes };
   if (hint !== "" || !isHubName(model, file))
     return {
-      message: `There is no file ${shown}: a path is relative to the file that contains it.${hint}`,
+      message: `${noFile(dirname(model.file), file)}.${hint}`,
       fixes,
     };
   const hub = `hf://datasets/${relative(dirname(model.file), file)}`;
