@@ -27,8 +27,11 @@ function nearestKey(key: string, table: KeyTable): string | undefined {
   const [section, name] = cut(key);
   const written = table.keys.filter((other) => !other.endsWith("_target_"));
   const siblings = written.filter((other) => cut(other)[0] === section).map((other) => cut(other)[1]);
-  const near = nearest(name, siblings);
-  if (near !== undefined && close(name, near)) return section === "" ? near : `${section}.${near}`;
+  const near = nearest(
+    name,
+    siblings.filter((other) => close(name, other)),
+  );
+  if (near !== undefined) return section === "" ? near : `${section}.${near}`;
   return oneSection(key, written);
 }
 
@@ -53,8 +56,17 @@ function oneSection(key: string, keys: readonly string[]): string | undefined {
   });
 }
 
-/** How many letters may differ in a typo rather than another word. */
+/** Whether so few letters differ that it is a typo rather than another word. */
 export function close(word: string, meant: string): boolean {
-  const length = Math.min(word.length, meant.length);
-  return editDistance(word.toLowerCase(), meant.toLowerCase()) <= (length < 4 ? 0 : length < 9 ? 1 : 2);
+  const [own, theirs] = [word.toLowerCase(), meant.toLowerCase()];
+  const length = Math.min(own.length, theirs.length);
+  if (length < 4) return isSlip(own, theirs);
+  return editDistance(own, theirs) <= (length < 9 ? 1 : 2);
 }
+
+/** Of short words, one letter too many or too few after the first, or two that changed places: another letter is another word. */
+const isSlip = (word: string, meant: string): boolean =>
+  editDistance(word, meant) === 1 &&
+  (word.length === meant.length
+    ? [...word].sort().join() === [...meant].sort().join()
+    : word[0] === meant[0]);

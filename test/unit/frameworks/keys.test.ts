@@ -16,6 +16,30 @@ describe("keys of verl", () => {
     assert.deepEqual(briefly("x.sh", verl("data.train_batch_size=8")), []);
   });
 
+  it("of a letter or two have a nearest as well, and another letter is another key", () => {
+    const meant = (key: string): string | undefined =>
+      /Did you mean `(.*)`/.exec(check("x.sh", verl(`${key}=8`))[0]?.message ?? "")?.[1];
+    assert.equal(meant("actor_rollout_ref.rollout.nn"), "actor_rollout_ref.rollout.n");
+    assert.equal(meant("actor_rollout_ref.actor.optim.lrr"), "actor_rollout_ref.actor.optim.lr");
+    assert.equal(meant("actor_rollout_ref.actor.optim.rl"), "actor_rollout_ref.actor.optim.lr");
+    assert.equal(
+      meant("actor_rollout_ref.rf.log_prob_micro_batch_size"),
+      "actor_rollout_ref.ref.log_prob_micro_batch_size",
+    );
+    assert.equal(meant("algorithm.la"), "algorithm.lam");
+    assert.equal(meant("actor_rollout_ref.rollout.k"), undefined);
+    assert.equal(
+      mended("x.sh", verl("actor_rollout_ref.rollout.nn=8")),
+      verl("actor_rollout_ref.rollout.n=8"),
+    );
+    // Accepted with a `+`, and nobody's slip.
+    assert.deepEqual(briefly("x.sh", verl("+actor_rollout_ref.rollout.custom.k=3 +trainer.id=1")), []);
+    const flag = check("x.sh", openrlhf("--algo.advantage.lambda 0.9"))[0]?.message ?? "";
+    assert.match(flag, /Did you mean `algo\.advantage\.lambd`/);
+    const keyword = "from trl import GRPOConfig\nGRPOConfig(bet=0.1)\n";
+    assert.match(check("x.py", keyword)[0]?.message ?? "", /Did you mean `beta`/);
+  });
+
   it("Hydra refuses `+` before what is there, and takes it before null, maps and lists", () => {
     const text = verl("+trainer.nnodes=2");
     assert.deepEqual(briefly("x.sh", text), ["error foreign-added-key: trainer.nnodes"]);
