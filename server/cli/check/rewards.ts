@@ -4,6 +4,7 @@ import { AnswerScorer } from "../../analysis/rewardChecks/answers.ts";
 import { checkReward } from "../../analysis/rewardChecks/check.ts";
 import { ownFile } from "../../analysis/rewardChecks/ownFiles.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
+import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { needs } from "../../config/needs.ts";
 import { loadTried } from "../../frameworks/asConfig/builtRows.ts";
 import { loadFile, type LoadedFile } from "../../frameworks/asConfig/load.ts";
@@ -24,8 +25,24 @@ const options = { needs: needs.tried, engineKeys };
 /** Whether a file's reward is a function of its folder, which only running it can try; a note where it cannot be tried. */
 export type OwnReward = { readonly note: string } | "none" | "one";
 
-/** Nothing runs. */
-export function ownReward(file: string): OwnReward {
+/** Rules whose errors say why a reward does not load: loading it would only say it again. */
+const unloadable: ReadonlySet<string> = new Set([
+  "reward-file",
+  "verl-reward-function",
+  "trl-reward-definition",
+  "openrlhf-reward-file",
+  "openrlhf-agent-file",
+]);
+
+/**
+ * Nothing runs.
+ * @param diagnostics what was found wrong with the file
+ */
+export function ownReward(
+  file: string,
+  diagnostics: readonly Pick<Diagnostic, "rule" | "severity">[],
+): OwnReward {
+  if (diagnostics.some(({ rule, severity }) => severity === "error" && unloadable.has(rule))) return "none";
   try {
     return ownTerms(file);
   } catch (error) {

@@ -49,7 +49,9 @@ export async function sumOf(word: string, { runs, seconds, ignore }: SumOptions)
   const projects = whole.map(({ file }) => file);
   const read = verdictsOf(logs);
   const isOwn = ({ trainersReward }: Checked): boolean => runs || trainersReward !== true;
-  const rewardOf = new Map(whole.filter(isOwn).map(({ file }) => [file, ownReward(file)]));
+  const rewardOf = new Map(
+    whole.filter(isOwn).map(({ file, diagnostics }) => [file, ownReward(file, diagnostics)]),
+  );
   const own = projects.filter((file) => rewardOf.get(file) === "one");
   const rewards = runs ? await triedRewards(rewardOf, seconds) : { findings: [], left: untried(own) };
   const findings = [...checked.flatMap(diagnosed), ...rewards.findings, ...read.findings];

@@ -16,7 +16,7 @@ function textOf(file: string, term: string): string {
     throw new UserError(`reward term "${term}": there is no file ${file}`, {
       file,
       code: "reward-missing",
-      action: "Check the path in `use`; it is relative to the config that names it.",
+      action: "Check the path: it is relative to the file that names it.",
     });
   try {
     return readPython(file);
