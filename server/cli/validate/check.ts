@@ -25,7 +25,7 @@ import {
 import { otherTrainer, type OtherTrainer } from "../../frameworks/project/otherTrainer.ts";
 import { inFile } from "../../frameworks/notebook/diagnostics.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
-import { isNotebook, longestSource } from "../../lib/notebook/notebook.ts";
+import { isNotebook, longestSource, whyNoCode } from "../../lib/notebook/notebook.ts";
 import { engineKeys } from "../../frameworks/export/engineKeys.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
 import { isCurriculumTest, readCurriculumTests } from "../../analysis/curriculumTests/read.ts";
@@ -43,6 +43,8 @@ export interface Checked {
   readonly release?: CheckedRelease;
   /** Of a file of a trainer that is not checked here. */
   readonly other?: OtherTrainer;
+  /** Of a file that no rule has read, why there is nothing to read. */
+  readonly why?: string;
   /** verl's own reward trains, by what its launch says: there is none of the folder's to try. */
   readonly trainersReward?: boolean;
   /** A script whose settings come from its command line. */
@@ -97,6 +99,8 @@ export function check({ file, found }: SelectedFile, options: CheckOptions): Che
     if (framework !== undefined) return checkFramework(file, text, framework, options.fix);
     if (!isConfigName(file) && options.skipOthers) return undefined;
     if (!isConfigName(file) && found) return anothersFile(file, text);
+    const why = isNotebook(file) ? whyNoCode(path, text) : undefined;
+    if (why !== undefined) return { file, kind: "unknown", diagnostics: [], why, fixed: false };
     return checkOwn(file, path, text, options);
   } catch (error) {
     return { file, kind: "gradus", diagnostics: [failure(path, error)], fixed: false };
@@ -190,13 +194,19 @@ const whole = (path: string, message: string, rule: string): Diagnostic => ({
 const anothers = (kind: ConfigKind): string =>
   `This looks like a ${kind} config. A file that ends in .gradus.yaml must be a Gradus config: "gradus convert" makes one from it.`;
 
+const placeAt = (line: number, character: number): Diagnostic["range"] => {
+  const start = { line, character };
+  return { start, end: start };
+};
+
 function failure(path: string, error: unknown): Diagnostic {
   if (!(error instanceof UserError))
     return whole(path, `The file cannot be read: ${readFailure(error)}.`, "missing-file");
-  const { code = "failed", action } = error.detail;
+  const { code = "failed", action, file, line, character = 0 } = error.detail;
   const message = `${error.message.replace(/([^.!?])$/, "$1.")}${action === undefined ? "" : ` ${action}`}`;
   return {
     ...whole(path, message, code),
+    ...(file === path && line !== undefined ? { range: placeAt(line, character) } : {}),
     ...(code === "set" ? { option: { text: "--set", message } } : {}),
   };
 }

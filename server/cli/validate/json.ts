@@ -27,12 +27,13 @@ const plainDump = ({ folder, framework, steps, config, command }: DumpedRollouts
 });
 
 const plainFile = (
-  { file, kind, release, other, diagnostics, fixed }: Checked,
+  { file, kind, release, other, why, diagnostics, fixed }: Checked,
   fix: boolean,
 ): JsonObject => ({
   file,
   kind,
   ...(other === undefined ? {} : { other: other.name }),
+  ...(why === undefined ? {} : { reason: why }),
   ...(release === undefined ? {} : { release: { ...release } }),
   ...(fix ? { fixed } : {}),
   diagnostics: diagnostics.map((diagnostic) => jsonOf(diagnostic)),
@@ -47,7 +48,7 @@ export function uncheckedTexts(checked: readonly Checked[]): readonly string[] {
   const nobodys = groups.flatMap(({ trainer, files }) => (trainer === undefined ? files : []));
   const theirs = groups.flatMap(({ trainer, files }) => (trainer === undefined ? [] : [files]));
   return [
-    ...nobodys.map(({ file }) => `${file}: not checked: it is ${noConfig}.`),
+    ...nobodys.map(({ file, why = `it is ${noConfig}` }) => `${file}: not checked: ${why}.`),
     ...theirs.map(trainerText),
   ].map((text) => visibleText(text));
 }

@@ -54,10 +54,10 @@ function parsed(file: string, text: string): Json {
     return JSON.parse(text) as Json;
   } catch (error) {
     const conflict = /^(?:<{7}|={7}|>{7})/m.exec(text)?.index;
-    const offset = conflict ?? /position (\d+)/.exec(messageOf(error))?.[1];
+    const offset = conflict ?? placeIn(messageOf(error), text);
     throw new UserError(`the notebook is not JSON: ${messageOf(error).replace(/\s+/g, " ")}`, {
       file,
-      ...(offset === undefined ? {} : new LineTable(text).position(Number(offset))),
+      ...(offset === undefined ? {} : new LineTable(text).position(offset)),
       code: "syntax",
       action:
         conflict === undefined
@@ -66,6 +66,12 @@ function parsed(file: string, text: string): Json {
       cause: error,
     });
   }
+}
+
+/** Where JSON's parser stopped. A text that is cut ends there: of that it names no place. */
+function placeIn(message: string, text: string): number | undefined {
+  const [, at] = /position (\d+)/.exec(message) ?? [];
+  return at !== undefined ? Number(at) : /end of JSON/.test(message) ? text.trimEnd().length : undefined;
 }
 
 /** Notebooks of nbformat 3 hold their cells in `worksheets`. */
@@ -82,14 +88,27 @@ const refused = (file: string, value: Json): UserError =>
         action: "Check the path, or save the notebook again in Jupyter.",
       });
 
-/** What names no language is Python's: Colab leaves it out. */
-function isOfPython(metadata: Json | undefined): boolean {
+/** The language that a notebook names; undefined: none, which is Python's: Colab leaves it out. */
+function languageOf(metadata: Json | undefined): string | undefined {
   const of = (key: string, name: string): Json | undefined => {
     const part = isObject(metadata) ? metadata[key] : undefined;
     return isObject(part) ? part[name] : undefined;
   };
   const language = of("kernelspec", "language") ?? of("language_info", "name");
-  return typeof language !== "string" || /python/i.test(language);
+  return typeof language === "string" ? language : undefined;
+}
+
+const isOfPython = (metadata: Json | undefined): boolean => /python/i.test(languageOf(metadata) ?? "python");
+
+/**
+ * Why a notebook has nothing that is read; undefined where it has.
+ * @throws UserError where it is no notebook that can be read
+ */
+export function whyNoCode(file: string, text: string): string | undefined {
+  if (text.trim() === "") return "it is empty";
+  if (readNotebook(file, text) !== "") return undefined;
+  const { metadata } = parsed(file, text.replace(/^\uFEFF/, "")) as JsonObject;
+  return isOfPython(metadata) ? "it has no code cells" : `its code is ${languageOf(metadata)}, and no Python`;
 }
 
 const lineBreak = /\r\n|\r|\n/;

@@ -237,7 +237,7 @@ describe("gradus check", () => {
 
   it("says what a named file is, where there is nothing to check in it", async () => {
     write("odd/no.out", "compiled\n");
-    write("odd/empty.ipynb", '{"cells": [');
+    write("odd/empty.ipynb", '{"cells": []}');
     write(
       "odd/train.log",
       steps(1, 20)
@@ -251,7 +251,7 @@ describe("gradus check", () => {
     };
     assert.match(await said("check", "nope"), /^error: there is no `nope` /);
     assert.match(await said("check", "no.out"), /^nothing was checked\nno\.out: no line of it has metrics/);
-    assert.match(await said("check", "empty.ipynb"), /\nempty\.ipynb: not checked: it is neither /);
+    assert.match(await said("check", "empty.ipynb"), /\nempty\.ipynb: not checked: it has no code cells\.$/m);
     for (const [command, ...more] of [
       ["explain", "--rollouts", "x"],
       ["resolve"],

@@ -32,6 +32,42 @@ describe("commands on a notebook", () => {
     assert.doesNotMatch(stderr, /healthy|failing/);
   });
 
+  it("say why one that is named has nothing to check, in text and JSON", async () => {
+    const julia = {
+      cells: [{ cell_type: "code", source: "x = 1" }],
+      metadata: { kernelspec: { language: "julia" } },
+    };
+    for (const [name, text, why] of [
+      ["noted.ipynb", notebook(["#md # GRPO", "#md import trl"]), "it has no code cells"],
+      ["julia.ipynb", JSON.stringify(julia), "its code is julia, and no Python"],
+      ["blank.ipynb", "\n", "it is empty"],
+    ] as const) {
+      write(name, text);
+      for (const command of ["check", "validate"]) {
+        const { code, stderr } = await gradus([command, name], folder);
+        assert.deepEqual([code, stderr], [2, `${name}: not checked: ${why}.\n`]);
+        const { stdout } = await gradus([command, name, "--json"], folder);
+        assert.ok(stdout.includes(command === "check" ? `not checked: ${why}.` : `"reason":"${why}"`), stdout);
+      }
+    }
+  });
+
+  it("say at which line one is cut, whatever it holds", async () => {
+    const whole = notebook(["#md # Notes\nof a day", "import re"]);
+    write("cut.ipynb", whole.slice(0, whole.indexOf("of a day")));
+    const line = whole.slice(0, whole.indexOf("of a day")).split("\n").length;
+    for (const command of ["check", "validate"]) {
+      const { code, stdout, stderr } = await gradus([command, "cut.ipynb"], folder);
+      assert.equal(code, 1);
+      assert.match(
+        `${stdout}${stderr}`,
+        new RegExp(`^cut\\.ipynb:${line}\\b.*the notebook is not JSON: `, "m"),
+      );
+      const json = await gradus([command, "cut.ipynb", "--json"], folder);
+      assert.match(json.stdout, /the notebook is not JSON: /);
+    }
+  });
+
   it("give the cell in JSON and, in SARIF, the file's own line too", async () => {
     const json = await gradus(["validate", "misspelt.ipynb", "--json"], folder);
     assert.match(json.stdout, /"cell":5,"range":\{"start":\{"line":4,"character":4\}/);
