@@ -23,6 +23,7 @@ import {
   type CheckedRelease,
 } from "../../frameworks/index.ts";
 import { otherTrainer, type OtherTrainer } from "../../frameworks/project/otherTrainer.ts";
+import { namedText } from "../../frameworks/project/namedBy.ts";
 import { inFile } from "../../frameworks/notebook/diagnostics.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { isNotebook, longestSource, whyNoCode } from "../../lib/notebook/notebook.ts";
@@ -99,7 +100,7 @@ export function check({ file, found }: SelectedFile, options: CheckOptions): Che
     if (framework !== undefined) return checkFramework(file, text, framework, options.fix);
     if (!isConfigName(file) && options.skipOthers) return undefined;
     if (!isConfigName(file) && found) return anothersFile(file, text);
-    const why = isNotebook(file) ? whyNoCode(path, text) : undefined;
+    const why = isNotebook(file) ? whyNoCode(path, text) : namedText(path);
     if (why !== undefined) return { file, kind: "unknown", diagnostics: [], why, fixed: false };
     return checkOwn(file, path, text, options);
   } catch (error) {

@@ -10,6 +10,7 @@ import type { Converted } from "../convert/index.ts";
 import { checkFrameworkDocument, readFrameworkDocument } from "../index.ts";
 import { orFrom } from "../convert/read.ts";
 import { configsIn } from "../project/configNear.ts";
+import { onlyNamed } from "../project/namedBy.ts";
 import { asConfig } from "./convertFile.ts";
 import { inCell } from "../notebook/diagnostics.ts";
 import { placeOf } from "./places.ts";
@@ -96,6 +97,8 @@ function converted(file: string, make: () => Converted | undefined): Converted |
     return make();
   } catch (error) {
     if (!(error instanceof UserError) || error.detail.action?.endsWith(orFrom) !== true) throw error;
+    const named = onlyNamed(file);
+    if (named !== undefined) throw named;
     const names = configsIn(dirname(file)).map((name) => join(dirname(file), name));
     const action =
       names.length === 0

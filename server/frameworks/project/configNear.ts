@@ -49,6 +49,24 @@ export function configNear(folder: string, trainers: readonly Trainer[]): Config
   return { kind: "none" };
 }
 
+/**
+ * Files that may be configurations, each once: of a folder and those above it as far as its repository, and of those below its own
+ * project (`scripts/` next to `rewards/`), not of all that lies in a home folder.
+ */
+export function filesAround(folder: string): readonly string[] {
+  const files: string[] = [];
+  for (
+    let at = resolve(folder), level = 0;
+    level <= levels && dirname(at) !== at;
+    at = dirname(at), level++
+  ) {
+    const isRoot = existsSync(join(at, ".git"));
+    files.push(...candidates(at), ...(isRoot || level <= 1 ? below(at) : []));
+    if (isRoot) break;
+  }
+  return [...new Set(files)];
+}
+
 /** Names of the configs in a folder: those of Gradus, else those that have a counterpart. */
 export function configsIn(folder: string): string[] {
   const own = readdirSync(folder).filter(isConfigName);

@@ -263,7 +263,7 @@ describe("what is named in the place of a config, or of rollouts", () => {
     const whole = await gradus(["reward", ".", "--gold"], folder);
     assert.match(whole.stderr, /it is a folder \[missing-file\]\n {2}Name the config in it: run\.sh\.$/m);
     const script = await gradus(["explain", "reward.py", "--rollouts", "last"], folder);
-    assert.match(script.stderr, /\[unknown-config\]\n {2}Name the config next to it: run\.sh\.$/m);
+    assert.match(script.stderr, /\[unknown-config\]\n {2}Name run\.sh, which names it: /);
   });
 
   it("a trainer's dump gets the command that makes a run of it", async () => {
