@@ -6,10 +6,10 @@ import type { Json, JsonObject } from "../../shared/lib/json.ts";
 import type { ConfigDraft } from "./convert/draft.ts";
 import { Settings } from "./convert/settings.ts";
 import { convertTrl } from "./convert/trl.ts";
-import { trlDefaults, trlPreferenceDefaults } from "./convert/trlDefaults.ts";
+import { trlDefaults, trlPreferenceDefaults } from "./convert/defaults/trlDefaults.ts";
 import { convertTrlPreference } from "./convert/trlPreference.ts";
 import { convertVerl } from "./convert/verl.ts";
-import { verlDefaults } from "./convert/verlDefaults.ts";
+import { verlDefaults } from "./convert/defaults/verlDefaults.ts";
 import { choicesOf, keysWithChoices } from "./facts/choices.ts";
 import type { Framework } from "./document.ts";
 

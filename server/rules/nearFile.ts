@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { noFile, shownPath } from "../lib/shownPath.ts";
+import { noFile, shownPath } from "../lib/texts/shownPath.ts";
 import { readFailure } from "../../shared/lib/errors.ts";
 import { regularFile, statsOf } from "../lib/inputFile.ts";
 import type { Fix } from "../config/check/diagnostic.ts";

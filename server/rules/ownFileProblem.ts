@@ -1,7 +1,7 @@
 /** What is wrong with a file of the user's that a config names: found by parsing, nothing is executed. */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, relative } from "node:path";
-import { shownPath } from "../lib/shownPath.ts";
+import { shownPath } from "../lib/texts/shownPath.ts";
 import { exportsOf } from "../config/check/exports.ts";
 import { replace } from "../config/check/report.ts";
 import type { Choice, SlotName } from "../core/declaration.ts";

@@ -17,7 +17,7 @@ import { randomStream } from "../../lib/random.ts";
 import { stageAt } from "../explain/stageAt.ts";
 import { isByOwnProcess } from "../../../shared/rollouts/criteria.ts";
 import { noModels, noTokenizer } from "../rescore/noModels.ts";
-import { FailureCauses } from "./causes.ts";
+import { FailureCauses } from "./failures/causes.ts";
 
 export interface Answer {
   readonly task: Task;

@@ -1,5 +1,5 @@
 /** The tasks that a reward is tried on: every row of a config's files, and a sample of tasks that are made. */
-import { shownPath } from "../../lib/shownPath.ts";
+import { shownPath } from "../../lib/texts/shownPath.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { openSources } from "../../algorithm/curriculum/openSources.ts";
 import { contextOf } from "../../algorithm/algorithm.ts";

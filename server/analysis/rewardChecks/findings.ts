@@ -6,7 +6,7 @@ import type { RewardFinding } from "../../../shared/protocol/rewards.ts";
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import { isObject } from "../evidence/json.ts";
-import { causeMessage, causeSeverity, type FailureCause } from "./causes.ts";
+import { causeMessage, causeSeverity, type FailureCause } from "./failures/causes.ts";
 import type { FormatFinding } from "./format/checkFormat.ts";
 import type { GoldReport } from "./gold.ts";
 import { goldGroups, sharedMessage } from "./goldGroups.ts";

@@ -1,7 +1,7 @@
 /** `gradus reward FILE --gold`, `--probe` and `--attack`: what they print, and the exit code. */
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { shownPath } from "../../lib/shownPath.ts";
+import { shownPath } from "../../lib/texts/shownPath.ts";
 import { AnswerScorer } from "../../analysis/rewardChecks/answers.ts";
 import { attackReward } from "../../analysis/rewardChecks/attack.ts";
 import { onDataset, readTasks, type CheckedTask } from "../../analysis/rewardChecks/checkedTasks.ts";

@@ -1,7 +1,11 @@
 /** What `gradus reward --gold`, `--probe` and `--attack` print. */
 import type { AttackReport, Hole } from "../../analysis/rewardChecks/attackTasks.ts";
 import type { CheckedTask } from "../../analysis/rewardChecks/checkedTasks.ts";
-import { causeMessage, causeSeverity, type FailureCause } from "../../analysis/rewardChecks/causes.ts";
+import {
+  causeMessage,
+  causeSeverity,
+  type FailureCause,
+} from "../../analysis/rewardChecks/failures/causes.ts";
 import type { FormatFinding } from "../../analysis/rewardChecks/format/checkFormat.ts";
 import type { GoldFailure, GoldReport } from "../../analysis/rewardChecks/gold.ts";
 import { goldGroups, sharedMessage } from "../../analysis/rewardChecks/goldGroups.ts";

@@ -3,7 +3,7 @@ import type { Form, Framework } from "../document.ts";
 import { oldNames } from "../facts/openrlhfNames.ts";
 import { evidenceFor, hasStranger } from "../readers/evidence.ts";
 import { openrlhfDefaults } from "./openrlhfFlags.ts";
-import { trlDefaults } from "./trlDefaults.ts";
+import { trlDefaults } from "./defaults/trlDefaults.ts";
 import { preferenceKeys } from "./trlPreference.ts";
 
 /** Keys that GRPOConfig, DPOConfig and TRL's script arguments have, and the other two do not. */

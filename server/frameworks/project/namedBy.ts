@@ -7,7 +7,7 @@ import { signatureOf } from "../../config/check/signatures/index.ts";
 import { pythonNames } from "../../config/check/pythonNames.ts";
 import { isPython } from "../../lib/notebook/notebook.ts";
 import { pythonImports } from "../../lib/python/imports.ts";
-import { shownPath } from "../../lib/shownPath.ts";
+import { shownPath } from "../../lib/texts/shownPath.ts";
 import { converts } from "../asConfig/convertFile.ts";
 import { smallText } from "../readers/fileReader.ts";
 import { placeOfFile } from "../verl/files.ts";

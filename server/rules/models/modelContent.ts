@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { shownPath } from "../../lib/shownPath.ts";
+import { shownPath } from "../../lib/texts/shownPath.ts";
 import { replace } from "../../config/check/report.ts";
 import type { ModelConfig } from "../../core/blocks/models.ts";
 import { isReadable } from "../nearFile.ts";

@@ -1,7 +1,7 @@
 import { isHubName } from "../../lib/datasets/name.ts";
 import { isReadable, sibling } from "../nearFile.ts";
 import { dirname } from "node:path";
-import { shownPath } from "../../lib/shownPath.ts";
+import { shownPath } from "../../lib/texts/shownPath.ts";
 import { replace } from "../../config/check/report.ts";
 import { at as nodeAt, mine, type Rule } from "../rule.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { isHubName } from "../../lib/datasets/name.ts";
 import { dirname, resolve } from "node:path";
-import { shownPath } from "../../lib/shownPath.ts";
+import { shownPath } from "../../lib/texts/shownPath.ts";
 import { perceptronKeys } from "../../core/blocks/models.ts";
 import { child, join, type MapNode, type SourceNode } from "../../config/text/node.ts";
 import { unknownName, type DiagnosticReport } from "../../config/check/report.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { dirname, join } from "node:path";
-import { shownPath } from "../../lib/shownPath.ts";
+import { shownPath } from "../../lib/texts/shownPath.ts";
 import { z } from "zod";
 import { sibling } from "../nearFile.ts";
 import { unknownName } from "../../config/check/report.ts";

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { shownPath } from "../../lib/shownPath.ts";
+import { shownPath } from "../../lib/texts/shownPath.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { readUnsolved } from "../../algorithm/curriculum/evaluationTasks.ts";
 import { replace } from "../../config/check/report.ts";

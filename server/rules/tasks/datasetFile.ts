@@ -1,7 +1,7 @@
 import { sibling, unfitFile } from "../nearFile.ts";
 import { existsSync } from "node:fs";
 import { dirname, relative } from "node:path";
-import { noFile, shownPath } from "../../lib/shownPath.ts";
+import { noFile, shownPath } from "../../lib/texts/shownPath.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { datasetFiles } from "../../lib/datasets/files.ts";
 import { taskFileKeys } from "../../config/check/method.ts";

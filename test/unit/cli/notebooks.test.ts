@@ -47,7 +47,10 @@ describe("commands on a notebook", () => {
         const { code, stderr } = await gradus([command, name], folder);
         assert.deepEqual([code, stderr], [2, `${name}: not checked: ${why}.\n`]);
         const { stdout } = await gradus([command, name, "--json"], folder);
-        assert.ok(stdout.includes(command === "check" ? `not checked: ${why}.` : `"reason":"${why}"`), stdout);
+        assert.ok(
+          stdout.includes(command === "check" ? `not checked: ${why}.` : `"reason":"${why}"`),
+          stdout,
+        );
       }
     }
   });

@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { loadFile } from "../../../server/frameworks/asConfig/load.ts";
-import { shownPath } from "../../../server/lib/shownPath.ts";
+import { shownPath } from "../../../server/lib/texts/shownPath.ts";
 import { temporary } from "../support.ts";
 
 const home = homedir();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { FailureCauses } from "../../../../server/analysis/rewardChecks/causes.ts";
+import { FailureCauses } from "../../../../server/analysis/rewardChecks/failures/causes.ts";
 import { checkedTasks } from "../../../../server/analysis/rewardChecks/checkedTasks.ts";
 import { loadConfig } from "../../../../server/rules/load.ts";
 import { notebook } from "../../../support/notebooks.ts";

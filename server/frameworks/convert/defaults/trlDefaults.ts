@@ -1,6 +1,6 @@
 /** TRL 1.16: the defaults of unset keys (`releaseDefaults.ts` has those of other releases), and why some keys have no counterpart. */
-import type { JsonObject } from "../../../shared/lib/json.ts";
-import { reasonBy } from "./settings.ts";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
+import { reasonBy } from "../settings.ts";
 
 export const trlDefaults: JsonObject = {
   learning_rate: 1e-6,

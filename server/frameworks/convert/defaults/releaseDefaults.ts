@@ -1,11 +1,11 @@
 /** The defaults of unset keys in the release that a file runs with, which `validate` checks it against. */
-import type { Json, JsonObject } from "../../../shared/lib/json.ts";
-import { releaseText } from "../check/release.ts";
-import type { Framework, FrameworkRelease } from "../document.ts";
-import { factsFor, hasTree } from "../facts.ts";
-import { earlierNames } from "../facts/moves.ts";
-import { frameworkNames } from "../names.ts";
-import type { KeyTable } from "../tables/load.ts";
+import type { Json, JsonObject } from "../../../../shared/lib/json.ts";
+import { releaseText } from "../../check/release.ts";
+import type { Framework, FrameworkRelease } from "../../document.ts";
+import { factsFor, hasTree } from "../../facts.ts";
+import { earlierNames } from "../../facts/moves.ts";
+import { frameworkNames } from "../../names.ts";
+import type { KeyTable } from "../../tables/load.ts";
 
 /** Keys of earlier releases that decide a number and have no default in the newest. */
 const earlierKeys: Readonly<Record<Framework, readonly string[]>> = {

@@ -1,5 +1,5 @@
 /** verl 0.9.1: the defaults of unset keys that matter here (ppo_trainer.yaml and its groups). */
-import type { JsonObject } from "../../../shared/lib/json.ts";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
 
 const actor = "actor_rollout_ref.actor";
 const rollout = "actor_rollout_ref.rollout";

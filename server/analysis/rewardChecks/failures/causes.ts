@@ -1,14 +1,14 @@
 /** Failures of one cause: what a reward throws at one place, however many answers it throws there on. */
 import { basename, dirname, sep } from "node:path";
-import { formatCount } from "../../../shared/lib/format.ts";
-import { kindOfFailure, readFailure, shortFailure } from "../../../shared/rollouts/failureText.ts";
-import type { Json } from "../../../shared/lib/json.ts";
-import type { RewardTermConfig } from "../../core/config/resolved.ts";
-import type { Task } from "../../core/task.ts";
-import { isObject } from "../evidence/json.ts";
+import { formatCount } from "../../../../shared/lib/format.ts";
+import { kindOfFailure, readFailure, shortFailure } from "../../../../shared/rollouts/failureText.ts";
+import type { Json } from "../../../../shared/lib/json.ts";
+import type { RewardTermConfig } from "../../../core/config/resolved.ts";
+import type { Task } from "../../../core/task.ts";
+import { isObject } from "../../evidence/json.ts";
 import { asksRow } from "./askedRow.ts";
-import type { CheckedTask } from "./checkedTasks.ts";
-import { ownFile, placeOf, type FilePlace } from "./ownFiles.ts";
+import type { CheckedTask } from "../checkedTasks.ts";
+import { ownFile, placeOf, type FilePlace } from "../ownFiles.ts";
 
 export interface FailureCause {
   readonly term: string;

@@ -1,8 +1,8 @@
 /** Whether the key that a Python reward misses is one of the row: what the trainer passes, and no dictionary of the function's own. */
-import { signatureOf } from "../../config/check/signatures/index.ts";
-import type { RewardTermConfig } from "../../core/config/resolved.ts";
-import { firstLine } from "../../lib/notebook/notebook.ts";
-import { ownFile, sourceOf, type FilePlace } from "./ownFiles.ts";
+import { signatureOf } from "../../../config/check/signatures/index.ts";
+import type { RewardTermConfig } from "../../../core/config/resolved.ts";
+import { firstLine } from "../../../lib/notebook/notebook.ts";
+import { ownFile, sourceOf, type FilePlace } from "../ownFiles.ts";
 
 /** @param place the line that threw */
 export function asksRow(of: RewardTermConfig, { file, cell, line }: FilePlace, key: string): boolean {
