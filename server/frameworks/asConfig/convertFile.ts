@@ -4,6 +4,7 @@ import { isMap, isSeq, parseDocument, type Document } from "yaml";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { configKind, isConfigName, looksOwn } from "../../config/configKind.ts";
 import { grammar } from "../../config/grammar/grammar.ts";
+import { pythonText } from "../../lib/notebook/notebook.ts";
 import { convert, type Converted } from "../convert/index.ts";
 import { instead, otherTrainer, whatIsDone } from "../project/otherTrainer.ts";
 import { smallText } from "../readers/fileReader.ts";
@@ -41,9 +42,10 @@ export function asConfig(
 export function converts(file: string): boolean {
   if (![...scripts, ".yaml", ".yml"].includes(extname(file)) || isConfigName(file)) return false;
   const text = smallText(file);
-  if (text === undefined || parseConfig(file, text) === undefined) return false;
+  if (text === undefined) return false;
   try {
-    return asConfig(file, text) !== undefined;
+    const read = pythonText(file, text);
+    return parseConfig(file, read) !== undefined && asConfig(file, read) !== undefined;
   } catch (error) {
     if (error instanceof UserError) return false;
     throw error;

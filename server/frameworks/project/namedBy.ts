@@ -5,7 +5,7 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { signatureOf } from "../../config/check/signatures/index.ts";
 import { pythonNames } from "../../config/check/pythonNames.ts";
-import { isPython } from "../../lib/notebook/notebook.ts";
+import { isPython, pythonText } from "../../lib/notebook/notebook.ts";
 import { pythonImports } from "../../lib/python/imports.ts";
 import { shownPath } from "../../lib/texts/shownPath.ts";
 import { converts } from "../asConfig/convertFile.ts";
@@ -38,9 +38,9 @@ function names(file: string, own: string): boolean {
 
 function imports(file: string, text: string, own: string): boolean {
   try {
-    return pythonImports(file, text).files.some(({ path }) => path === own);
+    return pythonImports(file, pythonText(file, text)).files.some(({ path }) => path === own);
   } catch (error) {
-    // One of the files that it imports cannot be read.
+    // A notebook that is cut, or a file that it imports and that cannot be read.
     if (error instanceof UserError) return false;
     throw error;
   }

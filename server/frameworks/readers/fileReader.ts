@@ -23,10 +23,10 @@ export function fileReader<T>(largest: number, read: (text: string) => T): (path
 }
 
 const small = fileReader(1 << 18, (text) => text);
-/** Its name does not matter to its JSON, as long as it ends so. */
+/** What the file is called does not matter to its JSON. */
 const notebook = fileReader(limits.source, (text) => {
   try {
-    return pythonText("a.ipynb", text);
+    return pythonText(".ipynb", text);
   } catch (error) {
     if (error instanceof UserError) return undefined;
     throw error;
