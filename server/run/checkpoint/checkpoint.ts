@@ -8,11 +8,12 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 import { readBest, writeBest, type BestCheckpoint } from "../../../shared/run/bestCheckpoint.ts";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { flushFolder } from "../../lib/durable/flush.ts";
 import type { Json } from "../../../shared/lib/json.ts";
 import type { Saved } from "../../core/basics.ts";
 import { entrySchema, packed, packedBytes, unpacked } from "../../core/state/savedArrays.ts";
 import { slots, type Identity } from "./identity.ts";
-import { flush, mustBeWhole, sealTree } from "./sums.ts";
+import { mustBeWhole, sealTree } from "./sums.ts";
 
 /** What is saved of the run besides the policy. */
 export interface RunState {
@@ -155,7 +156,7 @@ export async function writeWhole(
     const bytes = sealTree(draft);
     rmSync(path, { recursive: true, force: true });
     renameSync(draft, path);
-    flush(dirname(path));
+    flushFolder(dirname(path));
     return bytes;
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });

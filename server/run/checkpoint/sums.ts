@@ -16,6 +16,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { flushFolder, toFlush } from "../../lib/durable/flush.ts";
 import { openRegular } from "../../lib/inputFile.ts";
 
 export const sumsFile = "SHA256SUMS";
@@ -37,24 +38,14 @@ export function sealTree(folder: string): number {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  const sealed = files.map((file) => ({ file, ...digest(openSync(file, "r"), true) }));
+  const sealed = files.map((file) => ({ file, ...digest(openSync(file, toFlush), true) }));
   writeSums(
     folder,
     sealed.map(({ file, sha256 }) => ({ name: relative(folder, file).split(sep).join("/"), sha256 })),
   );
-  // A file is only found again once the folder that names it is on the device.
-  for (const entry of entries) if (entry.isDirectory()) flush(join(entry.parentPath, entry.name));
-  flush(folder);
+  for (const entry of entries) if (entry.isDirectory()) flushFolder(join(entry.parentPath, entry.name));
+  flushFolder(folder);
   return sealed.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-export function flush(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 /** Notes a file that was written anew in a checkpoint with sums. */

@@ -4,7 +4,6 @@
  */
 import {
   closeSync,
-  existsSync,
   fsyncSync,
   ftruncateSync,
   mkdirSync,
@@ -19,6 +18,7 @@ import {
 import { join } from "node:path";
 import { z } from "zod";
 import { UserError, messageOf } from "../../../../shared/lib/errors.ts";
+import { flushFolder } from "../../../lib/durable/flush.ts";
 import type { Json } from "../../../../shared/lib/json.ts";
 import type { Saved } from "../../../core/basics.ts";
 import { entrySchema, packed, unpacked } from "../../../core/state/savedArrays.ts";
@@ -106,7 +106,7 @@ export class StateFolder {
     try {
       durably(draft, Buffer.concat([size, head, bytes]));
       renameSync(draft, path);
-      flush(this.states);
+      flushFolder(this.states);
     } catch (error) {
       rmSync(draft, { force: true });
       throw new UserError(`the state of step ${step} could not be written: ${messageOf(error)}`, {
@@ -133,7 +133,7 @@ export class StateFolder {
   forgetAfter(step: number): void {
     this.draws.empty();
     for (const one of this.steps().reverse()) if (one > step) rmSync(this.path(one), { force: true });
-    flush(this.states);
+    flushFolder(this.states);
   }
 
   /** Draws since the last state, in their order. */
@@ -193,17 +193,6 @@ function durably(path: string, bytes: Buffer): void {
   const descriptor = openSync(path, "w", 0o600);
   try {
     for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** Of a folder: its entries. Windows has no such call for folders. */
-function flush(folder: string): void {
-  if (process.platform === "win32" || !existsSync(folder)) return;
-  const descriptor = openSync(folder, "r");
-  try {
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);

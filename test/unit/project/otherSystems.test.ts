@@ -1,0 +1,37 @@
+/** What works on Linux alone, by pattern: each was a fault on another system once. */
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+interface Fault {
+  readonly what: string;
+  readonly pattern: RegExp;
+  readonly example: string;
+  /** Files in which it is right. */
+  readonly except: readonly string[];
+}
+
+const faults: readonly Fault[] = [
+  {
+    what: "a folder, or a file that was opened to be read, is flushed, which Windows refuses (EPERM)",
+    pattern: /openSync\([^()]*"r"\)[\s\S]{0,400}?fsyncSync\(/,
+    example: 'const descriptor = openSync(folder, "r");\nfsyncSync(descriptor);',
+    except: ["server/lib/durable/flush.ts"],
+  },
+];
+
+const files = ["server", "shared", "extension"].flatMap((room) =>
+  readdirSync(room, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => join(room, name).replaceAll("\\", "/")),
+);
+
+for (const { what, pattern, example, except } of faults)
+  test(`nowhere: ${what}`, () => {
+    assert.match(example, pattern);
+    const found = files.filter((file) => !except.includes(file) && pattern.test(readFileSync(file, "utf8")));
+    assert.deepEqual(found, []);
+    for (const file of except)
+      assert.match(readFileSync(file, "utf8"), pattern, `${file} no longer needs to be excepted`);
+  });
