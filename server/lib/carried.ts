@@ -5,7 +5,7 @@
  * it into the data folder.
  */
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, delimiter, dirname, join, parse } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,6 +14,7 @@ import type * as esbuild from "esbuild";
 import { z } from "zod";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import { dataFolder, isInstalled, nativeRequire, versionIn } from "./natives.ts";
+import { putInPlace } from "../../shared/lib/putInPlace.ts";
 
 export type Carried =
   | "node-sqlite3-wasm"
@@ -53,7 +54,7 @@ function unpacked(packed: string): string {
   const partial = `${folder}.${randomUUID()}`;
   try {
     unpackInto(partial, packed);
-    renameSync(partial, folder);
+    putInPlace(partial, folder);
   } catch (error) {
     rmSync(partial, { recursive: true, force: true });
     // Another process was first.

@@ -6,7 +6,6 @@ import {
   openSync,
   readFileSync,
   readdirSync,
-  renameSync,
   rmSync,
   statSync,
   utimesSync,
@@ -18,6 +17,7 @@ import { z } from "zod";
 import { fileWindow } from "../lib/growing/fileWindow.ts";
 import type { ListedFile, Piece, Seen } from "./mirrorCalls.ts";
 import type { FileKind } from "./mirrorFiles.ts";
+import { putInPlace } from "../../shared/lib/putInPlace.ts";
 
 export interface Wanted {
   readonly file: ListedFile;
@@ -120,7 +120,7 @@ export class MirrorStore {
     closeSync(openSync(from, "a"));
     const time = Number(file.mtime) - late;
     utimesSync(from, time, time);
-    if (how === "part") renameSync(from, path);
+    if (how === "part") putInPlace(from, path);
     const { size, mtime, inode } = file;
     this.known.set(file.path, { size, mtime, inode });
   }
@@ -145,7 +145,7 @@ export class MirrorStore {
     if (!now && performance.now() - this.written < writeEvery) return;
     const draft = `${this.knownFile}.draft`;
     writeFileSync(draft, JSON.stringify(Object.fromEntries(this.known)));
-    renameSync(draft, this.knownFile);
+    putInPlace(draft, this.knownFile);
     this.written = performance.now();
   }
 

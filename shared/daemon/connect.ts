@@ -8,7 +8,6 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  renameSync,
   statSync,
   statfsSync,
 } from "node:fs";
@@ -23,6 +22,7 @@ import { isAlive, isElsewhere } from "./process.ts";
 import { serveWords } from "./owner.ts";
 import { refuseOthers } from "./ownership.ts";
 import { runtimePaths, type RuntimePaths } from "./runtime.ts";
+import { putInPlace } from "../lib/putInPlace.ts";
 
 /** A starter that has held the lock for longer is stuck. */
 const startLockAge = 30_000;
@@ -243,7 +243,7 @@ function openLog(path: string): number {
   if (isLink(path)) throw linkInStore(path);
   try {
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > daemonLogBytes)
-      renameSync(path, `${path}.1`);
+      putInPlace(path, `${path}.1`);
     return openSync(
       path,
       constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | (constants.O_NOFOLLOW ?? 0),

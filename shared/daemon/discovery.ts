@@ -1,8 +1,9 @@
 /** The discovery file: how a client finds the daemon of a store, and the token that proves it may talk to it. */
 import { randomBytes } from "node:crypto";
-import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { placeSchema } from "./place.ts";
+import { putInPlace } from "../lib/putInPlace.ts";
 
 const schema = z.object({
   instance: z.string().min(8),
@@ -37,7 +38,7 @@ export function readDiscovery(path: string): Discovery | null {
 export function writeDiscovery(path: string, discovery: Discovery): void {
   const draft = `${path}.${randomBytes(4).toString("hex")}`;
   writeFileSync(draft, JSON.stringify(discovery, null, 2), { mode: 0o600, flag: "wx" });
-  renameSync(draft, path);
+  putInPlace(draft, path);
 }
 
 /** Removes the file only if it announces this instance. */

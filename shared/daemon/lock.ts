@@ -4,10 +4,11 @@
  * lives cannot be seen: it counts as alive while it touches the file.
  */
 import { randomBytes } from "node:crypto";
-import { linkSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { placeSchema } from "./place.ts";
 import { isAlive, isElsewhere, ownIdentity, type ProcessIdentity } from "./process.ts";
+import { putInPlace } from "../lib/putInPlace.ts";
 
 const holderSchema = z.object({
   pid: z.number().int(),
@@ -33,7 +34,7 @@ export interface Lock {
 }
 
 /** Milliseconds after which a holder that is elsewhere and has touched nothing counts as gone. */
-const silentAfter = 20_000;
+export const silentAfter = 20_000;
 
 /** Who holds the lock, whether or not that process still runs; null: it is free, or the file is not one of our locks. */
 export function readLock(path: string): LockHolder | null {
@@ -125,7 +126,7 @@ function tooOld(path: string, maximumAge: number | undefined): boolean {
 function setAside(path: string, staleId: string | undefined): void {
   const aside = `${path}.${randomBytes(8).toString("hex")}.stale`;
   try {
-    renameSync(path, aside);
+    putInPlace(path, aside);
   } catch {
     return; // gone already
   }

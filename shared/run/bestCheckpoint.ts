@@ -1,8 +1,9 @@
 /** Which of a run's checkpoints is its best: `checkpoints/best.json`, written when an evaluation was better than all before. */
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { UserError, messageOf } from "../lib/errors.ts";
+import { putInPlace } from "../lib/putInPlace.ts";
 
 const schema = z.object({ step: z.int().nonnegative(), metric: z.string(), value: z.number() });
 /** `value` of `metric` at the evaluation after `step`. */
@@ -30,5 +31,5 @@ export function readBest(runFolder: string): BestCheckpoint | undefined {
 export function writeBest(runFolder: string, best: BestCheckpoint): void {
   const file = fileOf(runFolder);
   writeFileSync(`${file}.tmp`, `${JSON.stringify(best)}\n`, { flush: true });
-  renameSync(`${file}.tmp`, file);
+  putInPlace(`${file}.tmp`, file);
 }

@@ -1,8 +1,9 @@
 /** A person found a run's verdict wrong: `dismissed.json` in its folder, so that a store that is read again from the logs loses nothing. */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { VerdictLabel } from "./verdict.ts";
+import { putInPlace } from "../lib/putInPlace.ts";
 
 const kept = z.object({
   state: z.string(),
@@ -46,5 +47,5 @@ export function writeDismissal(
   if (reason.trim() === "") return rmSync(path, { force: true });
   const text = JSON.stringify({ state, since, reason: reason.trim(), at: new Date().toISOString() });
   writeFileSync(`${path}.new`, text);
-  renameSync(`${path}.new`, path);
+  putInPlace(`${path}.new`, path);
 }

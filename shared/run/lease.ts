@@ -3,7 +3,7 @@
  * it before anything else; `worker.json` then says who works, and the daemon reads liveness from it.
  */
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "zod";
 import { keepTouched } from "../daemon/heartbeat.ts";
@@ -12,6 +12,7 @@ import { placeSchema, placeText, type Place } from "../daemon/place.ts";
 import { isAlive, isElsewhere, ownIdentity, worksOn, type ProcessIdentity } from "../daemon/process.ts";
 import { UserError } from "../lib/errors.ts";
 import { workerCommand, type WorkerFile } from "./run.ts";
+import { putInPlace } from "../lib/putInPlace.ts";
 
 const workerPath = (runFolder: string): string => join(runFolder, "worker.json");
 export const leasePath = (runFolder: string): string => join(runFolder, "lease");
@@ -54,12 +55,17 @@ export function readWorker(runFolder: string): WorkerFile | null {
 export function writeWorker(runFolder: string, worker: WorkerFile): void {
   const draft = `${workerPath(runFolder)}.${randomBytes(4).toString("hex")}`;
   writeFileSync(draft, JSON.stringify(worker));
-  renameSync(draft, workerPath(runFolder));
+  putInPlace(draft, workerPath(runFolder));
 }
 
-/** Whether this very process is a worker of ours, on this run: whatever a file says, only such a one is waited for or signalled. */
+/**
+ * Whether this very process is a worker of ours, on this run: whatever a file says, only such a one is waited for or signalled. Where
+ * no program says what a process was started with, the beat of the run's lease does.
+ */
 export const isWorkerOf = (runFolder: string, identity: ProcessIdentity): boolean =>
-  isAlive(identity) && worksOn(identity.pid, [workerCommand], runFolder);
+  isAlive(identity) &&
+  (worksOn(identity.pid, [workerCommand], runFolder) ??
+    touchedWithin([leasePath(runFolder), workerPath(runFolder)], leaseWithin));
 
 /** Who works on a run now. */
 export type Holder =

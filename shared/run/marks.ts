@@ -1,7 +1,8 @@
 /** What people say of a run: `marks.json` in its folder, so that a store that is read again from the logs loses nothing. */
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { putInPlace } from "../lib/putInPlace.ts";
 
 const schema = z.object({
   tags: z.array(z.string()).default([]),
@@ -39,6 +40,6 @@ export function writeMarks(runFolder: string, change: MarkChange): RunMarks {
   const tags = [...new Set(marks.tags.map((tag) => tag.trim()).filter((tag) => tag !== ""))].sort();
   const path = pathOf(runFolder);
   writeFileSync(`${path}.new`, `${JSON.stringify({ ...marks, tags }, null, 2)}\n`);
-  renameSync(`${path}.new`, path);
+  putInPlace(`${path}.new`, path);
   return { ...marks, tags };
 }

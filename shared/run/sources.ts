@@ -2,9 +2,10 @@
  * What a run was made of besides its config: `sources/<attempt>.json` in the run's folder, and next to it `texts/` with
  * the text of each file of a reward, an environment or a tool. Every attempt loads the files as they are then, so every attempt keeps its own.
  */
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { putInPlace } from "../lib/putInPlace.ts";
 
 /** A file of code that a reward, an environment or a tool is made of. */
 const codeSchema = z.object({
@@ -63,7 +64,7 @@ export function writeSources(runFolder: string, attempt: number, sources: RunSou
   const path = recordPath(runFolder, attempt);
   mkdirSync(sourcesFolder(runFolder), { recursive: true });
   writeFileSync(`${path}.new`, `${JSON.stringify(sources, null, 2)}\n`);
-  renameSync(`${path}.new`, path);
+  putInPlace(`${path}.new`, path);
 }
 
 /** @param name the copy's; one that is there already has the same text */
@@ -72,7 +73,7 @@ export function keepText(runFolder: string, name: string, text: string): void {
   if (existsSync(path)) return;
   mkdirSync(join(sourcesFolder(runFolder), "texts"), { recursive: true });
   writeFileSync(`${path}.new`, text);
-  renameSync(`${path}.new`, path);
+  putInPlace(`${path}.new`, path);
 }
 
 /**

@@ -1,7 +1,8 @@
 /** What a command writes into a place of its own: complete or not at all, and never over something else. */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
 /** Writes next to the place and renames. @returns its size in bytes */
 export function written(place: string, write: (draft: string) => void): number {
@@ -16,7 +17,7 @@ export function written(place: string, write: (draft: string) => void): number {
     mkdirSync(dirname(place), { recursive: true });
     write(draft);
     rmSync(place, { recursive: true, force: true });
-    renameSync(draft, place);
+    putInPlace(draft, place);
     return sizeOf(place);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 /** The folder of a run that follows what another program writes: its worker does the reading. */
 import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { randomBytes } from "node:crypto";
-import { renameSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { ParamsOf, runsImport } from "../../../shared/protocol/protocol.ts";
@@ -15,6 +15,7 @@ import { siteOf, sitePlace } from "../../sites/siteOf.ts";
 import { mirrorPath, newRunId, runsFolder } from "../../store/files.ts";
 import { findGrowing, findSource, type Source } from "../../store/imported/findSource.ts";
 import { draftFolder, nameOf, writeRunFile } from "../../store/imported/runDraft.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
 /** Bytes of a log until whose it is; the worker reads all of it. */
 const mostLooked = 64 * 1024 * 1024;
@@ -47,7 +48,7 @@ export function newImport(
   const home = join(runsFolder(store), id);
   try {
     writeRunFile(request, id, draft, home);
-    renameSync(draft, home);
+    putInPlace(draft, home);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
     throw error;
@@ -82,7 +83,7 @@ export async function newMirror(
     const id = newRunId(nameOf(request), new Date().toISOString(), trainer);
     const home = join(runsFolder(store), id);
     writeRunFile(request, id, draft, home);
-    renameSync(draft, home);
+    putInPlace(draft, home);
     return { id, note };
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });

@@ -1,10 +1,11 @@
 /** The folder of a run that is about to start: what was asked for, and what it begins with. */
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { ParamsOf, runsStart } from "../../../shared/protocol/protocol.ts";
 import type { RunFile, SiteFolder } from "../../../shared/run/run.ts";
 import { authoredPath, newRunId, runFilePath, runFolder } from "../../store/files.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
 type NewRun = Pick<RunFile, "file" | "set" | "parent" | "fresh"> &
   Pick<ParamsOf<typeof runsStart>, "steps" | "seed" | "python"> & {
@@ -63,7 +64,7 @@ function write(
     fill(folder);
     if (text !== undefined) writeFileSync(authoredPath(folder), text);
     writeFileSync(draft, JSON.stringify(content, null, 2));
-    renameSync(draft, runFilePath(folder));
+    putInPlace(draft, runFilePath(folder));
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw new UserError(`The run's folder cannot be written: ${messageOf(error)}.`, {

@@ -1,9 +1,10 @@
 /** Deleting a run's folder: renamed first, so that it is gone at once and for good, and never anything outside the store. */
-import { existsSync, realpathSync, renameSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { runFolder, runsFolder, trashPrefix } from "../../store/files.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
 const trashOf = (store: string, run: string): string => join(runsFolder(store), `${trashPrefix}${run}`);
 
@@ -25,10 +26,11 @@ function refuseLink(store: string): void {
 export function toTrash(store: string, run: string): void {
   const folder = runFolder(store, run);
   refuseLink(store);
-  if (existsSync(folder)) renameSync(folder, trashOf(store, run));
+  if (existsSync(folder)) putInPlace(folder, trashOf(store, run));
 }
 
 export async function removeTrash(store: string, run: string): Promise<void> {
   refuseLink(store);
-  await rm(trashOf(store, run), { recursive: true, force: true });
+  // Windows keeps what somebody reads until they are done.
+  await rm(trashOf(store, run), { recursive: true, force: true, maxRetries: 10 });
 }

@@ -4,7 +4,7 @@
  * instead, with the base's path and the hash of its weights, or the base itself in `base/` where no file has it. It is
  * written next to its place and renamed, so a folder of that name is whole.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
@@ -21,6 +21,7 @@ import type { PolicyTokenizer } from "../tokenizers/types.ts";
 import { checkStoredTokens, writeTokenizer } from "../tokenizers/index.ts";
 import type { Adapter } from "../transformer/lowRank.ts";
 import type { Shape } from "../transformer/weights.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
 interface Common {
   readonly shape: Shape;
@@ -98,12 +99,12 @@ export function writeCheckpoint(folder: string, checkpoint: NewCheckpoint): void
   try {
     rmSync(part, { recursive: true, force: true });
     writeFiles(part, checkpoint);
-    if (existsSync(folder)) renameSync(folder, former);
-    renameSync(part, folder);
+    if (existsSync(folder)) putInPlace(folder, former);
+    putInPlace(part, folder);
     rmSync(former, { recursive: true, force: true });
   } catch (error) {
     if (existsSync(part)) rmSync(part, { recursive: true, force: true });
-    if (existsSync(former) && !existsSync(folder)) renameSync(former, folder);
+    if (existsSync(former) && !existsSync(folder)) putInPlace(former, folder);
     throw new UserError(`The checkpoint ${folder} could not be written: ${messageOf(error)}.`, {
       file: folder,
       code: "checkpoint-write",

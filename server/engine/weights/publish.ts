@@ -2,11 +2,12 @@
  * Weights handed from one process to another: a safetensors file with the version in its metadata, written next to its
  * place and renamed, so that a reader finds a whole file of one version or of the next, never a part of either.
  */
-import { closeSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, watch } from "node:fs";
+import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { readSafetensors, writeSafetensors } from "./safetensors.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
 /** Weights by their own names, flat, in the engine's layout. */
 interface VersionedWeights {
@@ -29,7 +30,7 @@ export function publishWeights(file: string, { version, weights }: VersionedWeig
       Object.entries(weights).map(([name, data]) => [name, { shape: [data.length], data }]),
     );
     writeSafetensors(draft, tensors, { gradus_version: String(version) });
-    renameSync(draft, file);
+    putInPlace(draft, file);
   } catch (error) {
     rmSync(draft, { force: true });
     throw new UserError(`The weights ${file} could not be written: ${messageOf(error)}.`, {

@@ -2,18 +2,10 @@
  * Rows that scripts have built, as files of the person's own: the editor asks for them at every save. The name of a file says what
  * its rows depend on. Nothing that another user could have written is read.
  */
-import {
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
 /** Milliseconds after which rows that no check has made again are removed. */
 const old = 24 * 60 * 60 * 1000;
@@ -53,7 +45,7 @@ export function keep(hash: string, rows: string, whole: boolean): string {
   const path = keptPath(hash);
   const made = `${path}.${process.pid}`;
   writeFileSync(made, rows, { mode: 0o600 });
-  renameSync(made, path);
+  putInPlace(made, path);
   if (whole) writeFileSync(wholeMark(hash), "", { mode: 0o600 });
   return path;
 }

@@ -3,7 +3,7 @@
  * on the device, so that a folder of that name is always whole. It holds `state.json` (curriculum, task cursors, clock,
  * what the loop remembers), the arrays those name, and whatever the policy writes of its weights and optimiser.
  */
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { readBest, writeBest, type BestCheckpoint } from "../../../shared/run/bestCheckpoint.ts";
@@ -14,6 +14,7 @@ import type { Saved } from "../../core/basics.ts";
 import { entrySchema, packed, packedBytes, unpacked } from "../../core/state/savedArrays.ts";
 import { slots, type Identity } from "./identity.ts";
 import { mustBeWhole, sealTree } from "./sums.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
 /** What is saved of the run besides the policy. */
 export interface RunState {
@@ -155,7 +156,7 @@ export async function writeWhole(
     writeState(draft, state);
     const bytes = sealTree(draft);
     rmSync(path, { recursive: true, force: true });
-    renameSync(draft, path);
+    putInPlace(draft, path);
     flushFolder(dirname(path));
     return bytes;
   } catch (error) {
@@ -175,9 +176,17 @@ export async function writeWhole(
 function prune(runFolder: string, keep: number): void {
   const best = readBest(runFolder)?.step;
   for (const step of checkpointSteps(runFolder).slice(0, -Math.max(1, keep)))
-    if (step !== best) rmSync(checkpointFolder(runFolder, step), { recursive: true, force: true });
+    if (step !== best) discard(checkpointFolder(runFolder, step));
   for (const name of readdirSync(checkpointsFolder(runFolder))) {
-    if (/^\d+\.tmp-\d+$/.test(name))
-      rmSync(join(checkpointsFolder(runFolder), name), { recursive: true, force: true });
+    if (/^\d+\.tmp-\d+$/.test(name)) discard(join(checkpointsFolder(runFolder), name));
+  }
+}
+
+/** What somebody reads Windows keeps (EPERM, ENOTEMPTY): that must not end the training, and it goes next time. */
+function discard(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  } catch (error) {
+    if (process.platform !== "win32") throw error;
   }
 }

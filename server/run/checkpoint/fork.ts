@@ -10,7 +10,6 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
-  renameSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -22,6 +21,7 @@ import { checkpointFolder, checkpointSteps, readState } from "./checkpoint.ts";
 import { claims, unclaimedError } from "./claims.ts";
 import { differences, identitiesOf } from "./identity.ts";
 import { resum } from "./sums.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
 /** The nearest checkpoint at or before a step; without one, the last. @throws UserError where there is none */
 export function checkpointBefore(run: string, folder: string, step: number | undefined): number {
@@ -197,7 +197,7 @@ export function takeCheckpoint(from: string, to: string, step: number, loop?: Lo
 function replaceLoop(path: string, loop: LoopState): void {
   const state = JSON.parse(readFileSync(path, "utf8")) as JsonObject;
   writeFileSync(`${path}.new`, JSON.stringify({ ...state, loop }));
-  renameSync(`${path}.new`, path);
+  putInPlace(`${path}.new`, path);
   resum(dirname(path), basename(path));
 }
 

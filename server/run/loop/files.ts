@@ -1,5 +1,5 @@
 /** The files of a run's folder that are not the log: what was asked for, and the config as it was then. */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
@@ -13,6 +13,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import { differences, type Difference } from "../checkpoint/identity.ts";
 import { keptExam, resolvedIn, withExam } from "./keptExam.ts";
 import { loadWith, readSettings, type Setting } from "./settings.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
 const runSchema = z.object({
   id: runIdSchema,
@@ -109,7 +110,7 @@ function keep(path: string, text: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(draft, text);
-    renameSync(draft, path);
+    putInPlace(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
     throw new UserError(`The run's config cannot be saved: ${messageOf(error)}.`, {

@@ -1,5 +1,5 @@
 /** The job of a run: started once, found again by whoever comes later, stopped. */
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
@@ -8,6 +8,7 @@ import { upload } from "../job.ts";
 import { hasEnded, type JobState } from "../jobs/runner.ts";
 import { shellWord } from "../shell.ts";
 import type { Site } from "../siteOf.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
 /** `stopped`: it was asked to stop, so that its end is not the run's. */
 const jobSchema = z.object({ id: z.string(), stopped: z.boolean().optional() });
@@ -105,7 +106,7 @@ export class SiteJob {
   private remember(job: Known): void {
     this.job = job;
     writeFileSync(`${this.file}.new`, JSON.stringify(job));
-    renameSync(`${this.file}.new`, this.file);
+    putInPlace(`${this.file}.new`, this.file);
   }
 }
 

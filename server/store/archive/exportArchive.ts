@@ -1,5 +1,5 @@
 /** A run as one file: a zip of its folder, so that any program can look into it. */
-import { createWriteStream, existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { createWriteStream, existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ZipFile } from "yazl";
@@ -7,6 +7,7 @@ import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { attemptsOf, logStart, readRollouts, type LogPosition } from "../../../shared/log/reader.ts";
 import { placedFile } from "../../analysis/imported/placedStep.ts";
 import { hashOf, manifestName, type Manifest } from "./manifest.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
 export interface ArchiveRequest {
   /** `runs/<id>` */
@@ -47,7 +48,7 @@ export async function exportArchive(request: ArchiveRequest): Promise<Manifest> 
     for (const { path, file } of sources) zip.addFile(file, path, { compress: !packed.test(path) });
     zip.end();
     await Promise.race([pipeline(zip.outputStream, createWriteStream(draft)), failed]);
-    renameSync(draft, request.out);
+    putInPlace(draft, request.out);
   } catch (error) {
     rmSync(draft, { force: true });
     throw new UserError(`The run cannot be written to one file: ${messageOf(error)}.`, {

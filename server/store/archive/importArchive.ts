@@ -1,15 +1,6 @@
 /** A run out of one file: it appears in the store complete and as it was, or not at all. */
 import { createHash } from "node:crypto";
-import {
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  statfsSync,
-  utimesSync,
-} from "node:fs";
+import { createWriteStream, existsSync, mkdirSync, rmSync, statSync, statfsSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Transform, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -22,6 +13,7 @@ import { attemptsOf } from "../../../shared/log/reader.ts";
 import { readRunFile, runsFolder } from "../files.ts";
 import { draftFolder } from "../imported/runDraft.ts";
 import { hashOf, manifestName, manifestSchema, type Manifest } from "./manifest.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
 export interface ImportedArchive {
   readonly run: string;
@@ -54,7 +46,7 @@ export async function importArchive(file: string, store: string): Promise<Import
     if (attemptsOf(draft).length === 0) throw damaged(file, "it holds no log of a run");
     const named = readRunFile(draft)?.id ?? manifest.run;
     if (named !== manifest.run) throw damaged(file, `its run.json is of another run, ${named}`);
-    renameSync(draft, home);
+    putInPlace(draft, home);
     return { ...result, present: false };
   } catch (error) {
     if (draft !== undefined) rmSync(draft, { recursive: true, force: true });

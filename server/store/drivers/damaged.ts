@@ -1,7 +1,8 @@
 /** A database that is damaged: known by SQLite's answer, kept under another name, and built again out of the logs. */
-import { existsSync, renameSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { databasePath } from "../files.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
 /** SQLite, or whoever passes its answer on, says that the file is not what it was. */
 export function isDamage(error: unknown): boolean {
@@ -21,7 +22,7 @@ export function setAside(store: string): string {
   let aside = `${path}.damaged-${stamp}`;
   for (let n = 2; existsSync(aside); n++) aside = `${path}.damaged-${stamp}-${n}`;
   for (const end of ["", "-wal", "-shm", "-journal"])
-    if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${aside}${end}`);
+    if (existsSync(`${path}${end}`)) putInPlace(`${path}${end}`, `${aside}${end}`);
   return aside;
 }
 

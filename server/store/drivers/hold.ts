@@ -2,10 +2,11 @@
  * Who has a store's file open. The native SQLite packages see each other's locks; the one in WebAssembly sees none of
  * theirs and they none of its, so a file next to the store says which kind has it, and the two never have it together.
  */
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { isAlive, ownIdentity } from "../../../shared/daemon/process.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
 export type DriverKind = "native" | "wasm";
 export interface Hold {
@@ -105,7 +106,7 @@ function ageOf(path: string): number {
 function setAside(path: string, stale: string | undefined): void {
   const aside = `${path}.${process.pid}`;
   try {
-    renameSync(path, aside);
+    putInPlace(path, aside);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return;
     throw error;

@@ -1,5 +1,5 @@
 /** Makes a run of what another trainer wrote: its folder appears in the store complete, or not at all. */
-import { copyFileSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { LogRecord } from "../../../shared/log/records.ts";
@@ -21,6 +21,7 @@ import { othersOf, termsOf } from "./rewardTerms.ts";
 import { rewardHashes } from "./rewardHashes.ts";
 import { configFile, draftFolder, inRun, nameOf, writeRunFile } from "./runDraft.ts";
 import { evaluatedSteps, noMetrics, readMetrics, type TrainerMetrics } from "./trainerMetrics.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
 /** @throws UserError where there is nothing to import, or the store cannot be written */
 export async function importRun(request: ImportRequest): Promise<ImportSummary> {
@@ -32,7 +33,7 @@ export async function importRun(request: ImportRequest): Promise<ImportSummary> 
     const output = request.mirror === undefined ? found : takenIn(request.folder, request.mirror, draft);
     const metrics = output.metrics === undefined ? noMetrics : readMetrics(output.trainer, output.metrics);
     const written = await write(request, output, metrics, id, draft);
-    renameSync(draft, join(runsFolder(request.store), id));
+    putInPlace(draft, join(runsFolder(request.store), id));
     return { ...written, seconds: (performance.now() - began) / 1000 };
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
@@ -42,7 +43,7 @@ export async function importRun(request: ImportRequest): Promise<ImportSummary> 
 
 /** The mirror as a part of the run. */
 function takenIn(folder: string, { root }: PulledMirror, draft: string): TrainerOutput {
-  renameSync(root, mirrorPath(draft));
+  putInPlace(root, mirrorPath(draft));
   return findOutput(join(mirrorPath(draft), relative(root, folder)));
 }
 

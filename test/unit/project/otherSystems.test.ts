@@ -19,6 +19,12 @@ const faults: readonly Fault[] = [
     example: 'const descriptor = openSync(folder, "r");\nfsyncSync(descriptor);',
     except: ["server/lib/durable/flush.ts"],
   },
+  {
+    what: "a rename that does not wait for who reads what is there, which Windows refuses (EPERM)",
+    pattern: /\brenameSync\(|\brename\(draft/,
+    example: "renameSync(draft, path);",
+    except: ["shared/lib/putInPlace.ts"],
+  },
 ];
 
 const files = ["server", "shared", "extension"].flatMap((room) =>

@@ -1,5 +1,5 @@
 /** A model as one GGUF file: matrices in 16 bits, vectors in 32, with its tokenizer and chat template. */
-import { renameSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { messageOf, UserError } from "../../../../shared/lib/errors.ts";
@@ -12,6 +12,7 @@ import { placesOf, takeFrom } from "./places.ts";
 import { shapeOf, type Architecture } from "./shape.ts";
 import { stretchFactors } from "./stretch.ts";
 import { tokenizerMetadata } from "./writeTokenizer.ts";
+import { putInPlace } from "../../../../shared/lib/putInPlace.ts";
 
 export interface GgufModel {
   readonly shape: Shape;
@@ -97,7 +98,7 @@ export function writeGguf(file: string, { shape, weights, tokenizer, name }: Ggu
   try {
     writeFile(part, metadata, tensorsOf(shape, weights));
     checkKept(part, shape);
-    renameSync(part, file);
+    putInPlace(part, file);
   } catch (error) {
     rmSync(part, { force: true });
     if (error instanceof UserError) throw error;

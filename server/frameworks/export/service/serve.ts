@@ -1,6 +1,6 @@
 /** The service's process, from its command line to its end. */
 import { randomBytes } from "node:crypto";
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
@@ -14,6 +14,7 @@ import { configFile, serviceFolder } from "./places.ts";
 import { serveCurriculum } from "./server.ts";
 import { StateFolder } from "./stateFolder.ts";
 import { isScored } from "./travels.ts";
+import { putInPlace } from "../../../../shared/lib/putInPlace.ts";
 
 const usage =
   "usage: node service.mjs PROJECT [--state out/curriculum] [--port 0] [--ready FILE] [--keep 200] [--parent PID]";
@@ -150,7 +151,7 @@ async function locked(path: string): Promise<{ release(): void }> {
 function writeReady(path: string, text: string): void {
   const draft = `${path}.${randomBytes(4).toString("hex")}`;
   writeFileSync(draft, text, { mode: 0o600 });
-  renameSync(draft, path);
+  putInPlace(draft, path);
 }
 
 /** Until a signal, or until the parent is gone. */

@@ -10,7 +10,6 @@ import {
   openSync,
   readFileSync,
   readdirSync,
-  renameSync,
   rmSync,
   statSync,
   writeSync,
@@ -23,6 +22,7 @@ import type { Json } from "../../../../shared/lib/json.ts";
 import type { Saved } from "../../../core/basics.ts";
 import { entrySchema, packed, unpacked } from "../../../core/state/savedArrays.ts";
 import type { DrawRequest } from "./requests.ts";
+import { putInPlace } from "../../../../shared/lib/putInPlace.ts";
 
 /** What is kept of a step in addition to the state. */
 export interface KeptState {
@@ -105,7 +105,7 @@ export class StateFolder {
     const draft = `${path}.new`;
     try {
       durably(draft, Buffer.concat([size, head, bytes]));
-      renameSync(draft, path);
+      putInPlace(draft, path);
       flushFolder(this.states);
     } catch (error) {
       rmSync(draft, { force: true });

@@ -3,8 +3,9 @@
  * first process makes it, before it has run any program; it is kept in Gradus's data folder for those to come.
  */
 import { createHash } from "node:crypto";
-import { mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { putInPlace } from "../../../../shared/lib/putInPlace.ts";
 import { dataFolder } from "../../natives.ts";
 import type { Parts } from "../messages.ts";
 import { imports } from "./harness.ts";
@@ -56,7 +57,7 @@ export async function keepImage(interpreter: Interpreter, sealed: Uint8Array): P
   try {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(partial, sealed);
-    await rename(partial, file);
+    putInPlace(partial, file);
   } catch {
     // The next process starts slowly, as this one did.
   } finally {

@@ -1,5 +1,5 @@
 /** Makes a run of what another program has written so far: the run appears in the store complete, or not at all. */
-import { renameSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { UserError } from "../../../../shared/lib/errors.ts";
@@ -13,6 +13,7 @@ import { configFile, draftFolder, inRun, nameOf, writeRunFile } from "../runDraf
 import type { Feed } from "./feed.ts";
 import type { FoundFeed } from "./findFeed.ts";
 import { FeedRun } from "./feedRun.ts";
+import { putInPlace } from "../../../../shared/lib/putInPlace.ts";
 
 /** @throws UserError where there is nothing in it yet, or the store cannot be written */
 export async function importFeed(request: ImportRequest, found: FoundFeed): Promise<ImportSummary> {
@@ -40,8 +41,8 @@ export async function importFeed(request: ImportRequest, found: FoundFeed): Prom
     run.end(feed.about().ended?.status ?? "finished");
     const seconds = (performance.now() - began) / 1000;
     const summary = summaryOf(request, feed, run, { id, earlier, seconds });
-    if (request.mirror !== undefined) renameSync(request.mirror.root, mirrorPath(draft));
-    renameSync(draft, join(runsFolder(request.store), id));
+    if (request.mirror !== undefined) putInPlace(request.mirror.root, mirrorPath(draft));
+    putInPlace(draft, join(runsFolder(request.store), id));
     return summary;
   } catch (error) {
     run.close();
