@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { UserError, messageOf } from "../lib/errors.ts";
 import { readDiscovery } from "./discovery.ts";
-import { isHolding, readLock, type LockHolder } from "./lock.ts";
+import { isHolding, readLock, silentAfter, touchedWithin, type LockHolder } from "./lock.ts";
 import type { Place } from "./place.ts";
 import { isAlive, isElsewhere, worksOn, type ProcessIdentity } from "./process.ts";
 import { runtimePaths } from "./runtime.ts";
@@ -41,7 +41,11 @@ export type Serving =
 const isDaemonOf = (store: string, holder: LockHolder | ProcessIdentity): boolean =>
   isAlive(holder) &&
   isSameStore("store" in holder ? holder.store : undefined, store) &&
-  worksOn(holder.pid, serveWords, store);
+  (worksOn(holder.pid, serveWords, store) ?? isBeating(store));
+
+/** Where no program says what a process was started with. */
+const isBeating = (store: string): boolean =>
+  touchedWithin([runtimePaths(store).ownerLock, storeLockPath(store)], silentAfter);
 
 /** The daemon that the store's files name, where that process is one. */
 export function findServing(store: string): Serving {

@@ -1,7 +1,7 @@
 /** Whether a process is still the one we mean: a pid alone says nothing after it has been given to another. */
-import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
+import { AskedProcesses, isSameStart, namesFolder, posix, windows } from "./askedProcesses.ts";
 import { ownPlace, samePlace, type Place } from "./place.ts";
 
 /** Who a process is, beyond its number. */
@@ -24,30 +24,12 @@ function linuxStat(pid: number): { readonly state: string; readonly start: strin
   }
 }
 
-function outputOf(program: string, words: readonly string[]): string {
-  try {
-    return execFileSync(program, words, {
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-      env: { ...process.env, LC_ALL: "C" },
-    }).trim();
-  } catch {
-    return ""; // there is no such process, or the system does not say
-  }
-}
-
-const powershell = (command: string): string =>
-  outputOf("powershell.exe", ["-NoProfile", "-Command", command]);
-
-const startElsewhere = (pid: number): string =>
-  process.platform === "win32"
-    ? powershell(`(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`)
-    : outputOf("ps", ["-o", "lstart=", "-p", String(pid)]);
-
 /** When a process began; empty when it is not there or the system does not say. */
 export function processStart(pid: number): string {
-  return process.platform === "linux" ? (linuxStat(pid)?.start ?? "") : startElsewhere(pid);
+  return process.platform === "linux" ? (linuxStat(pid)?.start ?? "") : asked.start(pid);
 }
+
+const asked = new AskedProcesses(process.platform === "win32" ? windows : posix, isRunning);
 
 export const ownIdentity = (): ProcessIdentity => ({
   pid: process.pid,
@@ -83,7 +65,7 @@ export const isElsewhere = ({ place }: ProcessIdentity, here: Place = ownPlace()
 export function isAlive(identity: ProcessIdentity): boolean {
   if (isElsewhere(identity) || !isRunning(identity.pid)) return false;
   const now = processStart(identity.pid);
-  return now === "" ? process.platform !== "linux" : now === identity.processStart;
+  return now === "" ? process.platform !== "linux" : isSameStart(identity.processStart, now);
 }
 
 /** Its program and arguments; null where they cannot be separated, or it is gone. */
@@ -98,15 +80,14 @@ function linuxArguments(pid: number): readonly string[] {
 /**
  * Whether a process of ours was started for this folder: its command line has `words`, then the folder. What a file says
  * of a process is not enough to signal it.
+ * @returns undefined where nobody says what it was started with
  */
-export function worksOn(pid: number, words: readonly string[], folder: string): boolean {
+export function worksOn(pid: number, words: readonly string[], folder: string): boolean | undefined {
   if (!isRunning(pid)) return false;
   if (process.platform !== "linux") {
-    const text =
-      process.platform === "win32"
-        ? powershell(`(Get-CimInstance Win32_Process -Filter 'ProcessId=${pid}').CommandLine`)
-        : outputOf("ps", ["-ww", "-o", "command=", "-p", String(pid)]);
-    return words.every((word) => text.includes(word)) && text.includes(folder);
+    const command = asked.command(pid);
+    if (command === "") return undefined;
+    return words.every((word) => command.includes(word)) && namesFolder(command, folder);
   }
   const given = linuxArguments(pid);
   return given.some(

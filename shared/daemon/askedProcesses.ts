@@ -1,0 +1,96 @@
+/**
+ * Who a process is, where a program must be asked: PowerShell on Windows, `ps` on a Mac. Each takes a good part of a second, in the
+ * thread that asks, so a process is asked about once, and not again while every look finds it alive.
+ */
+import { execFileSync } from "node:child_process";
+
+/** Milliseconds between two looks at a number within which no other process has got it. */
+const sameWithin = 5_000;
+
+/** Of the system's programs. Empty: there is no such process, or nobody says. */
+export interface ProcessFacts {
+  start(pid: number): string;
+  /** Its program and arguments, in one text. */
+  command(pid: number): string;
+}
+
+interface Known {
+  seen: number;
+  start?: string;
+  command?: string;
+}
+
+export class AskedProcesses implements ProcessFacts {
+  private readonly known = new Map<number, Known>();
+
+  constructor(
+    private readonly system: ProcessFacts,
+    private readonly isRunning: (pid: number) => boolean,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  start(pid: number): string {
+    const known = this.look(pid);
+    return known === undefined ? "" : (known.start ??= this.system.start(pid));
+  }
+
+  command(pid: number): string {
+    const known = this.look(pid);
+    return known === undefined ? "" : (known.command ??= this.system.command(pid));
+  }
+
+  private look(pid: number): Known | undefined {
+    const now = this.now();
+    for (const [other, { seen }] of this.known) if (now - seen > sameWithin) this.known.delete(other);
+    if (!this.isRunning(pid)) {
+      this.known.delete(pid);
+      return undefined;
+    }
+    const known = this.known.get(pid) ?? { seen: now };
+    known.seen = now;
+    this.known.set(pid, known);
+    return known;
+  }
+}
+
+function outputOf(program: string, words: readonly string[], zone?: string): string {
+  try {
+    return execFileSync(program, words, {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+      windowsHide: true,
+      env: { ...process.env, LC_ALL: "C", ...(zone !== undefined && { TZ: zone }) },
+    }).trim();
+  } catch {
+    return ""; // there is no such process, or the system does not say
+  }
+}
+
+const powershell = (command: string): string =>
+  outputOf("powershell.exe", ["-NoProfile", "-Command", command]);
+
+export const windows: ProcessFacts = {
+  start: (pid) => powershell(`(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`),
+  command: (pid) => powershell(`(Get-CimInstance Win32_Process -Filter 'ProcessId=${pid}').CommandLine`),
+};
+
+/** `ps` prints local time: after a journey or in summer a process would be another. */
+const universal = "UTC ";
+export const posix: ProcessFacts = {
+  start: (pid) => {
+    const start = outputOf("ps", ["-o", "lstart=", "-p", String(pid)], "UTC");
+    return start === "" ? "" : `${universal}${start}`;
+  },
+  command: (pid) => outputOf("ps", ["-ww", "-o", "command=", "-p", String(pid)]),
+};
+
+/** What an earlier version recorded on a Mac says no zone, and no longer tells two processes apart. */
+export const isSameStart = (recorded: string, now: string): boolean =>
+  recorded === now || (now.startsWith(universal) && recorded !== "" && !recorded.startsWith(universal));
+
+/** Whether a command line names a folder. Windows tells neither the case of letters nor the two slashes apart. */
+export function namesFolder(command: string, folder: string, platform = process.platform): boolean {
+  const plain = (text: string): string =>
+    platform === "win32" ? text.replaceAll("/", "\\").toLowerCase() : text;
+  return plain(command).includes(plain(folder));
+}

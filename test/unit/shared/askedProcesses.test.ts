@@ -1,0 +1,74 @@
+/** Of a process that lives the system's programs are asked once, whatever the time zone, the case of letters and the slashes. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { test } from "node:test";
+import { AskedProcesses, isSameStart, namesFolder, posix } from "../../../shared/daemon/askedProcesses.ts";
+
+function system() {
+  const seen = { asked: 0, now: 0, running: true };
+  const asked = new AskedProcesses(
+    { start: () => String(++seen.asked), command: () => `node ${++seen.asked}` },
+    () => seen.running,
+    () => seen.now,
+  );
+  return { seen, asked };
+}
+
+test("no program is started for a process that every look finds alive", () => {
+  const { seen, asked } = system();
+  const [start, command] = [asked.start(7), asked.command(7)];
+  for (let look = 0; look < 120; look++) {
+    seen.now += 500;
+    assert.equal(asked.start(7), start);
+    assert.equal(asked.command(7), command);
+  }
+  assert.equal(seen.asked, 2);
+});
+
+test("a number that may have been given to another process is asked about again", () => {
+  const { seen, asked } = system();
+  assert.equal(asked.start(7), "1");
+  seen.now += 60_000;
+  assert.equal(asked.start(7), "2", "nobody looked for a minute");
+  seen.running = false;
+  assert.deepEqual([asked.start(7), asked.command(7)], ["", ""]);
+  seen.running = true;
+  assert.equal(asked.start(7), "3", "it had ended");
+});
+
+test("a time zone makes no other process of one", () => {
+  const zone = process.env["TZ"];
+  try {
+    const starts = ["Asia/Tokyo", "America/Lima"].map((name) => {
+      process.env["TZ"] = name;
+      return posix.start(process.pid);
+    });
+    assert.equal(starts[0], starts[1]);
+    assert.match(starts[0] ?? "", /^(UTC \w+ |$)/);
+    if (hasPs()) assert.notEqual(starts[0], "");
+  } finally {
+    if (zone === undefined) delete process.env["TZ"];
+    else process.env["TZ"] = zone;
+  }
+  assert.ok(isSameStart("UTC Mon Nov 30 10:00:00 2026", "UTC Mon Nov 30 10:00:00 2026"));
+  assert.ok(!isSameStart("UTC Mon Nov 30 10:00:00 2026", "UTC Mon Nov 30 11:00:00 2026"));
+  assert.ok(isSameStart("Mon Nov 30 10:00:00 2026", "UTC Mon Nov 30 11:00:00 2026"), "of an earlier version");
+  assert.ok(!isSameStart("", "UTC Mon Nov 30 11:00:00 2026"));
+  assert.ok(!isSameStart("4711", "4712"), "ticks");
+});
+
+test("a command line names a folder as its system writes it", () => {
+  const command = String.raw`"C:\node.exe" cli.mjs worker C:\Users\Ann\p\.gradus\runs\one`;
+  assert.ok(namesFolder(command, "c:/users/ann/p/.gradus/runs/one", "win32"));
+  assert.ok(!namesFolder(command, String.raw`C:\Users\Ann\q`, "win32"));
+  assert.ok(!namesFolder("node cli.mjs worker /Home/p", "/home/p", "linux"));
+});
+
+function hasPs(): boolean {
+  try {
+    execFileSync("ps", ["-p", String(process.pid)], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
