@@ -8,7 +8,7 @@ import { readRunFile } from "../../store/files.ts";
 import { holderOf, isWorkerOf } from "../../../shared/run/lease.ts";
 
 /** `stop --now` asks, then insists, after so many milliseconds. */
-const killAfter = 5_000;
+const patience = 5_000;
 
 type Asked = ParamsOf<typeof runsControl>;
 
@@ -48,14 +48,26 @@ export function control(
   return { id };
 }
 
-/** The step in flight is lost, nothing that was committed. */
-export function endAtOnce(folder: string): void {
+interface Ending {
+  readonly platform: NodeJS.Platform;
+  /** Milliseconds from asking to insisting. */
+  readonly killAfter: number;
+}
+
+/**
+ * The step in flight is lost, nothing that was committed. On Windows a signal is no question but the end, and the run's would not be
+ * recorded: there the worker obeys its control file, between two tokens or after its step.
+ */
+export function endAtOnce(
+  folder: string,
+  { platform, killAfter }: Ending = { platform: process.platform, killAfter: patience },
+): void {
   // A worker that is killed leaves the job on its site alone: it has to end that first.
   if (readRunFile(folder)?.site?.engine !== undefined) return;
   const holder = holderOf(folder);
   if (holder.state !== "here") return;
   const { identity } = holder;
-  process.kill(identity.pid, "SIGTERM");
+  if (platform !== "win32") process.kill(identity.pid, "SIGTERM");
   setTimeout(() => {
     if (isWorkerOf(folder, identity)) process.kill(identity.pid, "SIGKILL");
   }, killAfter).unref();
