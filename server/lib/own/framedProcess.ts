@@ -5,6 +5,7 @@ import { Readable, Writable } from "node:stream";
 import { OwnProcess } from "./ownProcess.ts";
 import { markName } from "./processGroup.ts";
 import { admit } from "./withheld.ts";
+import { pythonEnvironment } from "./pythonEnvironment.ts";
 
 interface Framed {
   readonly [key: string]: unknown;
@@ -109,7 +110,7 @@ function startedAs(
     cwd: folder,
     // A group of its own, so that what the user's code starts ends with it.
     detached: process.platform !== "win32",
-    env: { ...process.env, ...environment },
+    env: { ...pythonEnvironment(), ...environment },
     stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
   });
 }

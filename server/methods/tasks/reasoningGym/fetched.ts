@@ -7,6 +7,7 @@ import type { JsonObject } from "../../../../shared/lib/json.ts";
 import { interpreterFor, missingPackage } from "../../../lib/own/interpreter.ts";
 import { isWithheld } from "../../../lib/own/withheld.ts";
 import { hostFile } from "../../../lib/own/ownProcess.ts";
+import { pythonEnvironment } from "../../../lib/own/pythonEnvironment.ts";
 
 /** What tasks are made from, apart from their number. */
 export interface GymValue {
@@ -79,7 +80,7 @@ function made(
     // With a relative PYTHONPATH, modules of the current folder are imported.
     ...(isWithheld() && { cwd: parse(folder).root }),
     // What a dataset draws from a set is the same in every process.
-    env: { ...process.env, PYTHONHASHSEED: "0" },
+    env: { ...pythonEnvironment(), PYTHONHASHSEED: "0" },
   });
   const lines = (stdout ?? "").split("\n").filter((text) => text.startsWith("{"));
   const read = lines.map((text) => line.parse(JSON.parse(text)));
