@@ -14,23 +14,19 @@ export interface Answers {
 }
 
 const messages = ["showErrorMessage", "showWarningMessage", "showInformationMessage"] as const;
-const asked = [
-  "showQuickPick",
-  "showInputBox",
-  "showOpenDialog",
-  "showSaveDialog",
-  "createTerminal",
-] as const;
+const asked = ["showQuickPick", "showInputBox", "showOpenDialog", "showSaveDialog"] as const;
 
 export class Person {
   /** Error messages and rejected commands. */
   readonly errors: string[] = [];
   readonly said: string[] = [];
-  /** Lines for terminals, which none is opened for. */
-  readonly typed: string[] = [];
+  /** Programs and their words for terminals, which none is opened for. */
+  readonly started: (readonly string[])[] = [];
   answers: Answers = {};
   readonly #own: Window = vscode.window;
   readonly #before = new Map([...messages, ...asked].map((name) => [name, vscode.window[name] as unknown]));
+
+  readonly #task: unknown = vscode.tasks.executeTask;
 
   sitDown(): void {
     for (const name of messages)
@@ -40,15 +36,16 @@ export class Person {
     this.#own.showInputBox = (options?: vscode.InputBoxOptions) => Promise.resolve(options?.value ?? "");
     this.#own.showSaveDialog = () => Promise.resolve(this.answers.file);
     this.#own.showOpenDialog = () => Promise.resolve(this.answers.file && [this.answers.file]);
-    this.#own.createTerminal = () => ({
-      show: () => undefined,
-      sendText: (text: string) => void this.typed.push(text),
-      dispose: () => undefined,
-    });
+    (vscode.tasks as { executeTask: unknown }).executeTask = (task: vscode.Task) => {
+      const { process, args } = task.execution as vscode.ProcessExecution;
+      this.started.push([process, ...args]);
+      return Promise.resolve(undefined);
+    };
   }
 
   getUp(): void {
     for (const [name, original] of this.#before) this.#own[name] = original;
+    (vscode.tasks as { executeTask: unknown }).executeTask = this.#task;
   }
 
   /** Runs a command as a click does, and closes boxes that wait for keys. @returns what went wrong */

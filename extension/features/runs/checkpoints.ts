@@ -16,17 +16,18 @@ export function registerCheckpointCommands(
   stores: Stores,
   commandLine: () => CommandLine,
 ): readonly Disposable[] {
-  const run = (words: readonly string[], title: string): void => runInTerminal(commandLine(), words, title);
+  const run = (words: readonly string[], title: string): Thenable<unknown> =>
+    runInTerminal(commandLine(), words, title);
   return [
-    register("checkpointSample", (word) => {
+    register("checkpointSample", async (word) => {
       const { path, step } = checkpointIn(word);
-      run(["sample", path], `Sample Step ${step}`);
+      await run(["sample", path], `Sample Step ${step}`);
     }),
-    register("checkpointEvaluate", (word) => {
+    register("checkpointEvaluate", async (word) => {
       const { path, step, run: id } = checkpointIn(word);
       const file = stores.ofRun(id)?.runs.find(id)?.file;
       if (file === undefined) throw new UserError(`Run ${id} is not in the store of this workspace.`);
-      run(["evaluate", path, file], `Evaluate Step ${step}`);
+      await run(["evaluate", path, file], `Evaluate Step ${step}`);
     }),
     register("checkpointExport", (word) => exportModel(checkpointIn(word))),
   ];
@@ -46,7 +47,7 @@ export function registerCheckpointCommands(
       ...(folder === undefined ? {} : { defaultUri: Uri.joinPath(folder, name) }),
     });
     if (place === undefined) return;
-    run(["runs", "export", path, "--to", form.label, "--out", place.fsPath], `Export Step ${step}`);
+    await run(["runs", "export", path, "--to", form.label, "--out", place.fsPath], `Export Step ${step}`);
   }
 }
 
@@ -60,5 +61,3 @@ function checkpointIn(word: unknown): Checkpoint {
     action: "Use the menu of a checkpoint in the runs view.",
   });
 }
-
-/** For bash, zsh, fish and PowerShell alike where no path holds a quote. */

@@ -18,7 +18,7 @@ export function registerSweepCommands(
     register("runSweep", async (word) => {
       const uri = await pickSavedConfig(word, "Run Sweep");
       if (uri !== undefined && (await mayStart(uri)))
-        runInTerminal(commandLine(), ["run", uri.fsPath], "Sweep");
+        await runInTerminal(commandLine(), ["run", uri.fsPath], "Sweep");
     }),
     register("runCompareSweep", async (word) => {
       const uri = await pickConfig(word, "Compare Runs of Sweep");

@@ -3,7 +3,7 @@ import * as assert from "node:assert/strict";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { Api } from "../../../extension/extension.ts";
-import { views } from "../../../shared/editor/contributions.ts";
+import { commands, views } from "../../../shared/editor/contributions.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
 import { holds, type Context, type Offer } from "../../support/offers.ts";
 import { Offering } from "../offering.ts";
@@ -143,4 +143,22 @@ describe("what the views offer, pressed where it is offered", () => {
 
   it("and nothing is offered on any other row", () =>
     assert.deepEqual(at.left(["view/item/context", "view/title", "welcome", "walkthrough"]), []));
+
+  it("hands a name to the program as it is: no shell comes between", async () => {
+    const path = "/a b/$(touch it)/'1'";
+    const checkpoint = { run: "one", step: 1, path };
+    await vscode.commands.executeCommand(commands.checkpointSample, checkpoint);
+    const [, ...words] = at.person.started.at(-1) ?? [];
+    assert.deepEqual(words.slice(-2), ["sample", path]);
+    // In a terminal, too: no such checkpoint is there.
+    at.person.getUp();
+    const ended = new Promise<number | undefined>((resolve) => {
+      const listening = vscode.tasks.onDidEndTaskProcess(({ exitCode }) => {
+        listening.dispose();
+        resolve(exitCode);
+      });
+    });
+    await vscode.commands.executeCommand(commands.checkpointSample, checkpoint);
+    assert.equal(await ended, 1);
+  });
 });
