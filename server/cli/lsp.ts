@@ -7,7 +7,7 @@ import {
 import { rewardGold } from "../../shared/protocol/protocol.ts";
 import { answers } from "../daemon/answers.ts";
 import { asResponse } from "../daemon/failure.ts";
-import type { RewardChecker } from "../daemon/rewardChecks/rewardChecker.ts";
+import { RewardChecker } from "../daemon/rewardChecks/rewardChecker.ts";
 import { attachLanguage } from "../language/index.ts";
 import { complain, exit, type Command } from "./command.ts";
 
@@ -56,13 +56,10 @@ function serve(): Connection {
 
 /** What tries rewards is loaded when it is first asked. @returns ends what is under way */
 function serveRewards(connection: Connection): () => Promise<void> {
-  let checker: RewardChecker | undefined;
+  const checker = new RewardChecker();
   const gold = answers(rewardGold, async (parameters) => {
-    const [{ goldOfReward }, { RewardChecker: Checker }] = await Promise.all([
-      import("../daemon/rewardChecks/answer.ts"),
-      import("../daemon/rewardChecks/rewardChecker.ts"),
-    ]);
-    return goldOfReward((checker ??= new Checker()), parameters);
+    const { goldOfReward } = await import("../daemon/rewardChecks/answer.ts");
+    return goldOfReward(checker, parameters);
   });
   for (const [method, answer] of Object.entries(gold))
     connection.onRequest(method, async (parameters: unknown, token: CancellationToken) => {
@@ -72,5 +69,5 @@ function serveRewards(connection: Connection): () => Promise<void> {
         throw asResponse(error);
       }
     });
-  return async () => checker?.close();
+  return () => checker.close();
 }

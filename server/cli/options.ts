@@ -13,3 +13,6 @@ export const whole =
         : `Write a whole number of at least ${least}.`,
     );
   };
+
+/** For `option(…, repeated, [])`: all that it was given. */
+export const repeated = (word: string, earlier: readonly string[]): string[] => [...earlier, word];

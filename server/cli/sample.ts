@@ -10,10 +10,8 @@ import { checkpointWords, findCheckpoint } from "./runs/checkpointNames.ts";
 import { exit, printExactly, printJson, type Command } from "./command.ts";
 import { answers, chatTokens, plainTokens, type ConversationAnswer } from "./text/conversation.ts";
 import { steered } from "./text/steering.ts";
-import { whole } from "./options.ts";
+import { repeated, whole } from "./options.ts";
 import type { DecodeOptions } from "../core/policy.ts";
-
-const collected = (value: string, known: readonly string[]): string[] => [...known, value];
 
 const optionsSchema = z
   .object({
@@ -134,7 +132,7 @@ export const command: Command = {
   configure: (program) => {
     program
       .argument("<checkpoint>", checkpointWords)
-      .option("--prompt <text>", "answer this prompt and exit; may be repeated", collected, [])
+      .option("--prompt <text>", "answer this prompt and exit; may be repeated", repeated, [])
       .option("--system <text>", "the system message, for a model with a chat template")
       .option("--raw", "treat prompts as plain text that the model continues, without its chat template")
       .option("-n, --count <n>", "number of answers to each prompt", whole(1), 1)

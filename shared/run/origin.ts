@@ -110,6 +110,17 @@ export function progressRatio(run: Steps): string {
   return planned === null ? String(stepsMade(run)) : `${stepsMade(run)}/${planned}`;
 }
 
+/** Whether it says how long it took: a log without times begins and ends when its file was written. */
+export const isTimed = ({
+  origin,
+  startedAt,
+  endedAt,
+}: {
+  readonly origin?: RunOrigin;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+}): boolean => origin === undefined || startedAt !== endedAt;
+
 /** Whether another program trains and Gradus reads what it writes: it can be left alone, and neither paused nor stopped. */
 export const isWatched = ({
   status,

@@ -14,6 +14,8 @@ import { areOwn, type TasksToTry } from "./standInTasks.ts";
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const cut = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
 
+const shown = (value: number): string => String(Number(value.toPrecision(4)));
+
 /** Rows of failures that a summary names. */
 const most = 10;
 
@@ -22,7 +24,7 @@ const rowOf = ({ row, task }: GoldFailure): string => (row === undefined ? task 
 /** "7,436 of 7,473 gold answers (after `####`) score 1; 37 do not (35 thousands commas): rows 12, 88, 301, …". */
 export function goldText(report: GoldReport): string {
   const { form, checked, passed, without, value, failures, traits } = report;
-  const score = value === null ? "succeed" : `score ${Number(value.toPrecision(4))}`;
+  const score = value === null ? "succeed" : `score ${shown(value)}`;
   const how = passed === 0 ? bestText(report) : `written ${form}`;
   const head = `${formatCount(passed)} of ${formatCount(checked)} gold answers ${score} (${how})`;
   const none = without === 0 ? "" : ` · ${formatCount(without)} tasks have no reference answer`;
@@ -34,7 +36,6 @@ export function goldText(report: GoldReport): string {
 
 /** "On average they earn 2.5: correct 2, format 0.5." Undefined where a term is alone. */
 export function earnedText({ earned }: Pick<GoldReport, "earned">): string | undefined {
-  const shown = (value: number): string => String(Number(value.toPrecision(4)));
   const each = Object.entries(earned?.terms ?? {}).map(([name, value]) => `${name} ${shown(value)}`);
   return earned === null || each.length < 2
     ? undefined
@@ -45,11 +46,11 @@ export function earnedText({ earned }: Pick<GoldReport, "earned">): string | und
 export const bestText = ({ form, best }: Pick<GoldReport, "form" | "best">): string =>
   best === null
     ? "no form succeeds, and none earns anything"
-    : `no form succeeds; the best was ${form}, with ${Number(best.toPrecision(4))}`;
+    : `no form succeeds; the best was ${form}, with ${shown(best)}`;
 
 /** "the format that your prompt shows earns 0 of 0.5: "." does not match a newline (re.DOTALL)". */
 export const formatMessage = ({ earned, most, onlyLines, reason }: FormatFinding): string =>
-  `the format that your prompt shows${onlyLines ? ", with two lines of work," : ""} earns ${Number(earned.toPrecision(4))} of ${Number(most.toPrecision(4))}: ${reason}`;
+  `the format that your prompt shows${onlyLines ? ", with two lines of work," : ""} earns ${shown(earned)} of ${shown(most)}: ${reason}`;
 
 /** "`data/train.parquet` is not there", or why what is there cannot be read, with what to do. */
 export function unreadText({ data, error }: UnreadData): string {
@@ -84,8 +85,7 @@ export function standInText(tried: TasksToTry): string | undefined {
 /** Of one row, without its place. */
 export function goldMessage({ answer, terms, errors }: GoldFailure): string {
   const values = Object.entries(terms).map(
-    ([name, value]) =>
-      `${name} ${errors[name] ?? (value === null ? "does not apply" : Number(value.toPrecision(4)))}`,
+    ([name, value]) => `${name} ${errors[name] ?? (value === null ? "does not apply" : shown(value))}`,
   );
   return `the reference answer ${JSON.stringify(cut(answer))} does not succeed: ${values.join(", ")}`;
 }
@@ -105,5 +105,5 @@ export const quoted = (response: string): string =>
 /** "an answer that knows nothing of the reference succeeds on 100 % of the tasks, reward 1: `#### ` + each number". */
 export const holeMessage = ({ pieces, share, reward, examples: [example] }: Hole): string =>
   visibleText(
-    `an answer that knows nothing of the reference ${example?.gold === undefined ? "succeeds" : "earns as much as it"} on ${Math.round(share * 100)} % of the tasks, reward ${Number(reward.toPrecision(4))}: ${pieces.join(" + ") || "the empty answer"}`,
+    `an answer that knows nothing of the reference ${example?.gold === undefined ? "succeeds" : "earns as much as it"} on ${Math.round(share * 100)} % of the tasks, reward ${shown(reward)}: ${pieces.join(" + ") || "the empty answer"}`,
   );

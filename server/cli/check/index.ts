@@ -1,6 +1,6 @@
 import { plural } from "../../../shared/lib/format.ts";
 import { copiedWord } from "../../../shared/lib/copiedWord.ts";
-import { whole } from "../options.ts";
+import { repeated, whole } from "../options.ts";
 import { complain, exit, print, printJson, type Command } from "../command.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import type { Finding, FolderSum } from "../../../shared/editor/folderSum.ts";
@@ -31,7 +31,7 @@ export const command: Command = {
       .option(
         "--ignore <pattern>",
         "leave out files and folders, as a line of .gitignore would: old.log, runs/; may be repeated",
-        (pattern: string, earlier: readonly string[]) => [...earlier, pattern],
+        repeated,
         [],
       )
       .option("--json", "one JSON value")

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { needs, type Part } from "../../config/needs.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { Command as Program } from "commander";
-import { whole } from "../options.ts";
+import { repeated, whole } from "../options.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { Rescoring, type Rescored } from "../../analysis/rescore/rescore.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
@@ -67,11 +67,9 @@ async function rescored(config: RunConfig, rollouts: string, options: Options): 
 
 /** What needs nothing but the file is tried where nothing is named. */
 const orAll = (options: Options): Options =>
-  [options.rollouts, options.gold, options.probe, options.attack, options.serve].some(
-    (asked) => asked !== undefined,
-  )
-    ? options
-    : { ...options, gold: true, probe: true };
+  (options.rollouts ?? options.gold ?? options.probe ?? options.attack ?? options.serve) === undefined
+    ? { ...options, gold: true, probe: true }
+    : options;
 
 async function run(file: string, given: Options, program: Program): Promise<void> {
   if (given.rollouts === undefined && given.coverage === true)
@@ -125,7 +123,7 @@ export const command: Command = {
       .option(
         "--candidate <reward>",
         "with --rollouts: another reward, a file or a method, to rank next to the config's; may be repeated",
-        (reward: string, others: readonly string[]) => [...others, reward],
+        repeated,
         [],
       )
       .option("--step <n>", "of a run: only this step", whole(0))

@@ -3,6 +3,7 @@ import { plural } from "../../../shared/lib/format.ts";
 import type { RunDetail } from "../../../shared/protocol/protocol.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
 import {
+  isTimed,
   placeOf,
   progressRatio,
   stateWord,
@@ -48,12 +49,10 @@ const isImported = ({ origin }: RunDetail): boolean =>
   origin !== undefined && trainedText(origin.site) === undefined;
 const line = (label: string, text: string): string => `${label.padEnd(12)}${text}`;
 
-/** A log without times begins and ends when its file was written: that is no time that it took. */
-function timeLines({ origin, startedAt, endedAt }: RunDetail): string[] {
+function timeLines(run: RunDetail): string[] {
+  const { startedAt, endedAt } = run;
   if (endedAt === null) return [line("started", startedAt)];
-  return origin !== undefined && startedAt === endedAt
-    ? [line("written", endedAt)]
-    : [line("started", `${startedAt}, ended ${endedAt}`)];
+  return isTimed(run) ? [line("started", `${startedAt}, ended ${endedAt}`)] : [line("written", endedAt)];
 }
 
 function machineLines(run: RunDetail): string[] {

@@ -2,7 +2,7 @@
 import { plural } from "../../../shared/lib/format.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
-import { placeOf, progressRatio, stateWord, trainedText } from "../../../shared/run/origin.ts";
+import { isTimed, placeOf, progressRatio, stateWord, trainedText } from "../../../shared/run/origin.ts";
 import { colours } from "./colours.ts";
 import { tableLines, type Column } from "./table.ts";
 import { sparkline } from "../../../shared/lib/sparkline.ts";
@@ -55,10 +55,8 @@ function shortName({ id, name }: RunSummary): string {
 
 function facts(run: RunSummary, now: number): string[] {
   const ended = run.endedAt === null ? now : Date.parse(run.endedAt);
-  // A log without times begins and ends when its file was written.
-  const isTimed = run.origin === undefined || run.startedAt !== run.endedAt;
   const took =
-    isTimed && (isLive(run.status) || run.endedAt !== null)
+    isTimed(run) && (isLive(run.status) || run.endedAt !== null)
       ? shortDuration((ended - Date.parse(run.startedAt)) / 1000)
       : "";
   return [

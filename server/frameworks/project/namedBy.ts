@@ -16,10 +16,10 @@ import { filesAround } from "./configNear.ts";
 const functionEndings = [".py", ".ts", ".mts", ".js", ".mjs"];
 
 /** What may hold a reward, and is no configuration by its name. */
-export const mayHoldFunctions = (file: string): boolean => functionEndings.includes(extname(file));
+const mayHoldFunctions = (file: string): boolean => functionEndings.includes(extname(file));
 
 /** The nearest first, in the file's folder, those above it as far as its repository, and those below these. */
-export function namersOf(file: string): readonly string[] {
+function namersOf(file: string): readonly string[] {
   const own = resolve(file);
   return filesAround(dirname(own)).filter((other) => other !== own && names(other, own) && isRead(other));
 }

@@ -1,6 +1,7 @@
 /** A path as messages name it. */
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { liesIn } from "../../../shared/lib/liesIn.ts";
 
 /**
  * From a folder, where both are of one project: `data/a.jsonl`, `../data/a.jsonl`. What lies elsewhere is named from the home
@@ -12,9 +13,9 @@ export function shownPath(folder: string, path: string): string {
   const short = relative(folder, place);
   const ups = short.split(sep).filter((part) => part === "..").length;
   const shared = resolve(folder, "../".repeat(ups));
-  const isNear = ups === 0 || (shared !== dirname(shared) && !isWithin(shared, home));
+  const isNear = ups === 0 || (shared !== dirname(shared) && !liesIn(home, shared));
   if (isNear && !isAbsolute(short)) return short;
-  return home !== dirname(home) && isWithin(home, place) ? join("~", relative(home, place)) : place;
+  return home !== dirname(home) && liesIn(place, home) ? join("~", relative(home, place)) : place;
 }
 
 /** What a message says of a file that is not there: the beginning of its sentence. */
@@ -29,7 +30,3 @@ export function noFile(folder: string, path: string): string {
         : ": a path is relative to the file that contains it";
   return `There is no file \`${shown}\`${why}`;
 }
-
-/** Whether a path is a folder, or below it. */
-const isWithin = (folder: string, path: string): boolean =>
-  path === folder || path.startsWith(`${folder}${sep}`);

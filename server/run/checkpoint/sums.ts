@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
-import { flushFolder, toFlush } from "../../lib/durable/flush.ts";
+import { flushFolder } from "../../lib/durable/flush.ts";
 import { openRegular } from "../../lib/inputFile.ts";
 
 export const sumsFile = "SHA256SUMS";
@@ -38,7 +38,8 @@ export function sealTree(folder: string): number {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  const sealed = files.map((file) => ({ file, ...digest(openSync(file, toFlush), true) }));
+  // Windows flushes only what may be written.
+  const sealed = files.map((file) => ({ file, ...digest(openSync(file, "r+"), true) }));
   writeSums(
     folder,
     sealed.map(({ file, sha256 }) => ({ name: relative(folder, file).split(sep).join("/"), sha256 })),

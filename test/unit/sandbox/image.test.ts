@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { openSandbox } from "../../../server/lib/sandbox/openSandbox.ts";
 import { partsOf } from "../../../server/lib/sandbox/parts.ts";
 import { keepImage, keptImage } from "../../../server/lib/sandbox/python/image.ts";
-import { sealOf } from "../../../server/lib/sandbox/python/interpreter.ts";
+import { seal } from "../../../server/lib/sandbox/python/interpreter.ts";
 import { sandboxProcess } from "../../support/sandboxProcess.ts";
 
 await sandboxProcess();
@@ -31,7 +31,7 @@ test("an image is found again for its own library, and not for the same one stor
   const other = { folder: join(folder, "other"), version: "1" };
   mkdirSync(other.folder);
   writeFileSync(join(other.folder, "python_stdlib.zip"), Buffer.concat([library, Buffer.from("more")]));
-  await keepImage(own, Buffer.concat([Buffer.from("memory"), sealOf()]));
+  await keepImage(own, Buffer.concat([Buffer.from("memory"), seal]));
   assert.ok((await keptImage(own)) !== undefined);
   assert.equal(await keptImage(other), undefined);
   copyFileSync(join(pyodide, "python_stdlib.zip"), join(other.folder, "python_stdlib.zip"));
@@ -39,8 +39,8 @@ test("an image is found again for its own library, and not for the same one stor
 });
 
 for (const [what, sealed] of [
-  ["another Node made", Buffer.concat([Buffer.from("memory"), sealOf("v99.0.0")])],
-  ["nothing starts from", Buffer.concat([Buffer.from("memory"), sealOf()])],
+  ["another Node made", Buffer.from("memorygradus image of Node v99.0.0")],
+  ["nothing starts from", Buffer.concat([Buffer.from("memory"), seal])],
   ["was written by half", Buffer.from("memory")],
 ] as const)
   test(`an image that ${what} is made again`, async () => {

@@ -3,13 +3,13 @@
  * first process makes it, before it has run any program; it is kept in Gradus's data folder for those to come.
  */
 import { createHash } from "node:crypto";
-import { mkdir, open, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { putInPlace } from "../../../../shared/lib/putInPlace.ts";
 import { dataFolder } from "../../natives.ts";
 import type { Parts } from "../messages.ts";
 import { imports } from "./harness.ts";
-import { sealOf } from "./interpreter.ts";
 import { shell, world } from "./realm.ts";
 
 type Interpreter = Pick<Extract<Parts, { language: "python" }>, "folder" | "version">;
@@ -29,19 +29,10 @@ async function fileOf({ folder, version }: Interpreter): Promise<string> {
   return join(dataFolder(), "sandbox", `python-${version}-${hash.digest("hex").slice(0, 12)}.image`);
 }
 
-/** The file; undefined: there is none yet, and who asks makes one. */
+/** The file, which the process that starts from it checks; undefined: there is none yet, and who asks makes one. */
 export async function keptImage(interpreter: Interpreter): Promise<string | undefined> {
   const file = await fileOf(interpreter);
-  const handle = await open(file).catch(() => undefined);
-  if (handle === undefined) return undefined;
-  try {
-    const { size } = await handle.stat();
-    const end = Buffer.alloc(sealOf().length);
-    await handle.read(end, 0, end.length, Math.max(0, size - end.length));
-    return end.toString().startsWith(sealOf("").toString().trimEnd()) ? file : undefined;
-  } finally {
-    await handle.close();
-  }
+  return existsSync(file) ? file : undefined;
 }
 
 /** One that no process starts from. */

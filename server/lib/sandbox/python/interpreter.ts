@@ -30,8 +30,7 @@ type AskHost = (question: Uint8Array) => string | null;
  * What an image ends with, so that half a file is none. In the memory are places of functions that the Node which made it gave them:
  * another finds others there.
  */
-export const sealOf = (node = process.version): Buffer =>
-  Buffer.from(`gradus image of Node ${node}`.padEnd(48));
+export const seal = Buffer.from(`gradus image of Node ${process.version}`);
 
 /** MiB: a memory that grew beyond it is given back, by a new process; one that grew less is cleared faster. */
 const mostKept = 512;
@@ -67,12 +66,11 @@ export async function openRealm(parts: PythonParts, ask: AskHost): Promise<Opene
   await realm.start(parts.abi);
   const made = image === undefined ? realm.image(imports) : undefined;
   realm.close(harness);
-  return { realm, context, image: made && Buffer.concat([made, sealOf()]) };
+  return { realm, context, image: made && Buffer.concat([made, seal]) };
 }
 
-/** Undefined where this Node did not make it: in a container runs another than the one that keeps it. */
+/** Undefined where it is not whole, or this Node did not make it: in a container runs another than the one that keeps it. */
 function imageIn(file: string): Uint8Array | undefined {
-  const seal = sealOf();
   const sealed = readFileSync(file);
   return sealed.subarray(-seal.length).equals(seal) ? sealed.subarray(0, -seal.length) : undefined;
 }
