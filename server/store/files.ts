@@ -99,6 +99,7 @@ const runSchema = z.object({
     })
     .optional(),
   sourceRun: z.string().optional(),
+  sourceState: z.string().optional(),
   createdAt: z.string(),
 });
 
@@ -106,7 +107,8 @@ const runSchema = z.object({
 export function readRunFile(folder: string): RunFile | null {
   try {
     const run = runSchema.parse(parseShallow(readFileSync(runFilePath(folder), "utf8")));
-    const { relative, steps, seed, python, parent, fresh, imported, site, sourceRun, ...rest } = run;
+    const { relative, steps, seed, python, parent, fresh, imported, site, sourceRun, sourceState, ...rest } =
+      run;
     return {
       ...rest,
       file: configPlace(folder, { file: run.file, ...(relative === undefined ? {} : { relative }) }),
@@ -119,6 +121,7 @@ export function readRunFile(folder: string): RunFile | null {
       ...(imported === undefined ? {} : { imported }),
       ...(site === undefined ? {} : { site: siteFolder(site) }),
       ...(sourceRun === undefined ? {} : { sourceRun }),
+      ...(sourceState === undefined ? {} : { sourceState }),
     };
   } catch {
     return null; // absent, or cut off by a crash: the log's start record says the same

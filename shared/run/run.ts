@@ -27,6 +27,8 @@ export interface RunFile {
   readonly site?: SiteFolder;
   /** Of the runs that are there, which. */
   readonly sourceRun?: string;
+  /** Names, sizes and times of what was imported, in one word: the same again is no second run. */
+  readonly sourceState?: string;
   readonly createdAt: string;
 }
 

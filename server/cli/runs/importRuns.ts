@@ -18,7 +18,7 @@ import { makeStore } from "../../store/files.ts";
 import { archiveEnding } from "../../store/archive/manifest.ts";
 import { failureIn, failureText } from "../../store/imported/failureLog.ts";
 import { findLog } from "../../store/imported/feeds/console/findLog.ts";
-import { alreadyImported } from "../../store/imported/importedBefore.ts";
+import { alreadyImported, sourceStateOf } from "../../store/imported/importedBefore.ts";
 import { importFeed } from "../../store/imported/feeds/importFeed.ts";
 import { findGrowing, findSource, type Source } from "../../store/imported/findSource.ts";
 import type { ImportRequest } from "../../store/imported/importRequest.ts";
@@ -128,6 +128,7 @@ async function importOnce(folder: string, options: Options, pulled?: PulledFolde
     name: options.name,
     copy: options.copy === true,
     sourceRun: options.sourceRun,
+    sourceState: pulled === undefined ? sourceStateOf(folder) : undefined,
     config,
     version: GRADUS_VERSION,
     progress: (bytes) => progress.add(bytes),

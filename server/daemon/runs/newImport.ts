@@ -14,6 +14,7 @@ import { Mirror } from "../../sites/mirror.ts";
 import { siteOf, sitePlace } from "../../sites/siteOf.ts";
 import { mirrorPath, newRunId, runsFolder } from "../../store/files.ts";
 import { findGrowing, findSource, type Source } from "../../store/imported/findSource.ts";
+import { sourceStateOf } from "../../store/imported/importedBefore.ts";
 import { draftFolder, nameOf, writeRunFile } from "../../store/imported/runDraft.ts";
 import { putInPlace } from "../../../shared/lib/putInPlace.ts";
 
@@ -42,7 +43,13 @@ export function newImport(
   const { config, note = null } = chosenConfig(folder, trainer, named, set, (path) => path);
   // As a log that is imported is called: of many in one folder, each is another training.
   const called = source.kind === "log" ? basename(source.feed.folder) : undefined;
-  const request = { name: name ?? called, config, folder, sourceRun };
+  const request = {
+    name: name ?? called,
+    config,
+    folder,
+    sourceRun,
+    sourceState: sourceStateOf(folder),
+  };
   const id = newRunId(nameOf(request), new Date().toISOString(), trainer);
   const draft = draftFolder(store, id);
   const home = join(runsFolder(store), id);

@@ -19,6 +19,8 @@ export interface ImportRequest {
   readonly copy: boolean;
   /** Name of the run in a file that has several. */
   readonly sourceRun?: string | undefined;
+  /** Of the folder before it was read (`sourceStateOf`), to know it again. */
+  readonly sourceState?: string | undefined;
   /** The run's config, as its author wrote it; undefined: none was named. */
   readonly config:
     | {

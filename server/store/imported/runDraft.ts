@@ -8,12 +8,12 @@ import { authoredPath, makeStore, mirrorPath, runFilePath, runsFolder } from "..
 import type { ImportRequest } from "./importRequest.ts";
 
 export function writeRunFile(
-  request: Pick<ImportRequest, "name" | "config" | "folder" | "sourceRun" | "mirror">,
+  request: Pick<ImportRequest, "name" | "config" | "folder" | "sourceRun" | "sourceState" | "mirror">,
   id: string,
   draft: string,
   final: string,
 ): void {
-  const { config, folder, sourceRun, mirror } = request;
+  const { config, folder, sourceRun, sourceState, mirror } = request;
   const file = configFile(request, final);
   const content: RunFile = {
     id,
@@ -24,6 +24,7 @@ export function writeRunFile(
     imported: inRun(folder, mirror, final),
     ...(mirror === undefined ? {} : { site: mirror.site }),
     ...(sourceRun === undefined ? {} : { sourceRun }),
+    ...(sourceState === undefined ? {} : { sourceState }),
     createdAt: new Date().toISOString(),
   };
   writeFileSync(runFilePath(draft), JSON.stringify(content, null, 2));
