@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { carried, carry } from "./scripts/package/carry.mjs";
-import { collectWorks, noticesText, tableWorks } from "./scripts/package/notices.mjs";
+import { collectWorks, nativeWorks, noticesText, tableWorks } from "./scripts/package/notices.mjs";
 
 const argv = process.argv.slice(2);
 const production = argv.includes("--production");
@@ -14,7 +14,9 @@ process.chdir(import.meta.dirname);
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 
 /** Native modules and what must stay a folder on disk: loaded by server/lib/natives.ts from where set-up put them. */
-export const natives = ["better-sqlite3", "libsql", "@tensorflow/*", "esbuild"];
+export const natives = ["better-sqlite3", "libsql", "esbuild"];
+/** tfjs asks for it where there is no `fetch`, which every Node that we run on has. */
+const unused = ["node-fetch"];
 
 const shared = {
   bundle: true,
@@ -23,9 +25,9 @@ const shared = {
   logLevel: "warning",
   define: { GRADUS_VERSION: JSON.stringify(version) },
 };
-/** CommonJS dependencies inside an ES module bundle still call `require`. */
+/** CommonJS dependencies inside an ES module bundle still call `require`, and ask for their folder. */
 const banner = {
-  js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+  js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url), __dirname = import.meta.dirname;',
 };
 const node = {
   ...shared,
@@ -33,7 +35,7 @@ const node = {
   target: "node20",
   format: "esm",
   banner,
-  external: natives,
+  external: [...natives, ...unused],
   outExtension: { ".js": ".mjs" },
 };
 
@@ -182,7 +184,7 @@ function writeNotices(metafiles) {
   const modules = realpathSync("node_modules");
   const title = (what) =>
     `${what} Gradus ${version} holds these works of others, each under its own licence.`;
-  const works = [...collectWorks({ metafiles, carried, modules }), ...tableWorks(".")];
+  const works = [...collectWorks({ metafiles, carried, modules }), ...tableWorks("."), ...nativeWorks()];
   writeFileSync(`${dist}/THIRD_PARTY_NOTICES.txt`, noticesText(title("The package of"), works));
   const service = `${dist}/service.mjs`;
   const own = metafiles.filter(({ outputs }) =>

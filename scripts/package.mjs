@@ -1,13 +1,24 @@
 // `npm run package [-- --out FILE]`: a production bundle in a folder of its own, the .vsix made from it and, next to it,
-// the tarball for npm and the wheel for PyPI. All work as they are for every command but those that train: the engine
-// and a native SQLite are left to set-up, which puts them into a versioned data folder. `--here` (npm pack) makes the
+// the tarball for npm and the wheel for PyPI. All work as they are for every command but those that train: TensorFlow's
+// library is left to set-up, which puts it into the data folder, beside the addon that they bring for each system. `--here` (npm pack) makes the
 // bundle in dist/ instead. docs/publishing.md is for whoever publishes them.
-import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import { writeWheel } from "./package/wheel.mjs";
-import { unbundled, webGpuPackages } from "./setup/dependencies.mjs";
-import { home, manifest } from "./setup/places.mjs";
+import { buildAddons } from "./addon/build.mjs";
+import { webGpuPackages } from "./setup/dependencies.mjs";
+import { headersFolder } from "./setup/engine.mjs";
+import { home, manifest, sha256 } from "./setup/places.mjs";
 import { must } from "./setup/process.mjs";
 import { report, setUpBundle } from "./setup.mjs";
 
@@ -23,16 +34,37 @@ const bundleInto = (folder) =>
     cwd: home,
   });
 
-/** What npm installs must neither fetch nor build anything: everything it needs is in the bundle. */
+/** What npm installs must neither fetch nor build anything: everything it needs is in the bundle. Versions are kept that set-up reads. */
 function writeManifest() {
   const { scripts: _scripts, devDependencies, ...rest } = manifest;
-  const versions = Object.fromEntries(
-    [...unbundled, ...webGpuPackages].map((name) => [name, devDependencies[name]]),
-  );
+  const kept = [
+    "esbuild",
+    "@tensorflow/tfjs-node-gpu",
+    "@tensorflow/tfjs-backend-wasm",
+    ...webGpuPackages,
+  ].map((name) => [name, devDependencies[name]]);
   writeFileSync(
     join(staging, "package.json"),
-    `${JSON.stringify({ ...rest, devDependencies: versions }, null, 2)}\n`,
+    `${JSON.stringify({ ...rest, devDependencies: Object.fromEntries(kept) }, null, 2)}\n`,
   );
+}
+
+/** The addons of all systems into a bundle, built once for the same sources. */
+async function addAddons(dist) {
+  const cache = join(home, "out", "addons");
+  const sources = sha256(
+    ["scripts/addon/build.mjs", "scripts/addon/symbols.json", "scripts/setup/systems.mjs", "package.json"]
+      .map((name) => readFileSync(join(home, name)))
+      .join(),
+  );
+  const built = join(cache, sources.slice(0, 16));
+  if (!existsSync(join(built, "SHA256SUMS"))) {
+    rmSync(cache, { recursive: true, force: true });
+    await buildAddons(built, await headersFolder());
+  }
+  cpSync(built, join(dist, "addons"), { recursive: true });
+  for (const line of readFileSync(join(built, "SHA256SUMS"), "utf8").trim().split("\n"))
+    console.log(`  ${line}`);
 }
 
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
@@ -55,7 +87,10 @@ function printParts(folder, most = 12) {
 
 async function main() {
   await setUpBundle();
-  if (process.argv.includes("--here")) return bundleInto(join(home, "dist"));
+  if (process.argv.includes("--here")) {
+    await bundleInto(join(home, "dist"));
+    return addAddons(join(home, "dist"));
+  }
   const { PackageManager, createVSIX, listFiles } = await import("@vscode/vsce");
   rmSync(staging, { recursive: true, force: true });
   const files = await listFiles({ cwd: home, packageManager: PackageManager.None });
@@ -65,6 +100,7 @@ async function main() {
   }
   writeManifest();
   await bundleInto(join(staging, "dist"));
+  await addAddons(join(staging, "dist"));
   mkdirSync(dirname(target), { recursive: true });
   await createVSIX({
     cwd: staging,

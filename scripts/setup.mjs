@@ -22,7 +22,7 @@ const checkoutLock = () => lock(`checkout-${sha256(home).slice(0, 16)}`);
 function settled(again) {
   const record = currentRecord(nativeRoot(), home);
   if (record === undefined || again) return undefined;
-  return record.engine.backend === "wasm" && couldBuildEngine() ? undefined : record;
+  return record.engine.backend === "wasm" && couldBuildEngine(record.engine) ? undefined : record;
 }
 
 async function buildNatives(engine) {
@@ -31,7 +31,7 @@ async function buildNatives(engine) {
   return withLock(
     lock("natives"),
     async () => {
-      const [sqlite, built] = await sideBySide([setUpSqlite(root), setUpEngine(root, engine)]);
+      const [sqlite, built] = await sideBySide([setUpSqlite(root), setUpEngine(engine)]);
       const record = {
         format: 1,
         node: thisNode(),

@@ -2,10 +2,11 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { home } from "./setup/places.mjs";
+import { askOnTerminal } from "./setup/process.mjs";
 import { report, setUp } from "./setup.mjs";
 
 try {
-  await setUp();
+  await setUp({ engine: { ask: askOnTerminal } });
   const words = process.argv.slice(2);
   const child = spawn(
     process.execPath,

@@ -8,6 +8,8 @@ import { readZip, storedZip } from "./zip.mjs";
 
 /** Which files of which package. */
 export const carried = {
+  // Its code is in the bundle.
+  "@tensorflow/tfjs-backend-wasm": ["package.json", "dist/tfjs-backend-wasm-simd.wasm"],
   "node-sqlite3-wasm": ["package.json", "LICENSE", "dist"],
   "esbuild-wasm": [
     "package.json",

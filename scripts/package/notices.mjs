@@ -2,7 +2,7 @@
 // and the texts of these licences. What is bundled is read from the bundler's metafiles.
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { allowed, compiled, tables, unwritten } from "./works.mjs";
+import { addonWorks, allowed, compiled, tables, unwritten } from "./works.mjs";
 
 const standard = (licence) => readFileSync(join(import.meta.dirname, "licences", `${licence}.txt`), "utf8");
 /** A long text stands alone, so that works which share it do not repeat it. */
@@ -202,6 +202,9 @@ export const tableWorks = (home) =>
     texts: textsOf(table),
     bytes: sizeOf(join(home, table.file)),
   }));
+
+/** What the addons for all systems are made of. */
+export const nativeWorks = () => addonWorks.map((work) => ({ ...work, version: "", texts: textsOf(work) }));
 
 const sizes = (bytes) => (bytes === undefined ? "" : bytes.toLocaleString("en"));
 

@@ -11,17 +11,24 @@ export const allowed = new Set([
   "MIT",
   "MPL-2.0",
   "PSF-2.0",
+  "ZPL-2.1",
   "Zlib",
   "blessing",
   "bzip2-1.0.6",
 ]);
 
 /** Packages that have no file with their licence: the line that goes above its standard text (licences/). */
+const google = { licence: "Apache-2.0", copyright: "Copyright 2018-2024 Google LLC" };
+
 export const unwritten = {
   "@arnog/colors": { licence: "MIT", copyright: "Copyright (c) Arno Gourdol" },
   "@cfworker/json-schema": { licence: "MIT", copyright: "Copyright (c) 2020 Jeremy Danyow" },
+  "@tensorflow/tfjs-backend-cpu": google,
+  "@tensorflow/tfjs-backend-wasm": google,
+  "@tensorflow/tfjs-core": google,
   "ajv-formats": { licence: "MIT", copyright: "Copyright (c) 2020 Evgeny Poberezkin" },
   "content-type": { licence: "MIT", copyright: "Copyright (c) 2015 Douglas Christopher Wilson" },
+  seedrandom: { licence: "MIT", copyright: "Copyright 2019 David Bau." },
   pyodide: {
     licence: "MPL-2.0",
     copyright: "Copyright (C) 2019-2022, Pyodide contributors and Mozilla",
@@ -43,6 +50,30 @@ const emscripten = [
  * the build stops at any other until it is looked into again.
  */
 export const compiled = {
+  "@tensorflow/tfjs-backend-wasm": {
+    version: "4.22.0",
+    works: [
+      {
+        name: "XNNPACK",
+        licence: "BSD-3-Clause",
+        copyright:
+          "Copyright (c) Facebook, Inc. and its affiliates. All rights reserved.\nCopyright 2019 Google LLC",
+      },
+      ...["pthreadpool", "cpuinfo"].map((name) => ({
+        name,
+        licence: "BSD-2-Clause",
+        copyright:
+          "Copyright (c) 2019 Google LLC\nCopyright (c) 2017-2018 Facebook Inc.\nCopyright (c) 2015-2017 Georgia Institute of Technology",
+      })),
+      ...["FP16", "FXdiv"].map((name) => ({
+        name,
+        licence: "MIT",
+        copyright:
+          "Copyright (c) 2016-2017 Marat Dukhan\nCopyright (c) 2017 Facebook Inc.\nCopyright (c) 2017 Georgia Institute of Technology",
+      })),
+      ...emscripten,
+    ],
+  },
   pyodide: {
     version: "314.0.7",
     works: [
@@ -124,3 +155,25 @@ export const tables = [
     file: "verl.json",
   },
 ].map((table) => ({ ...table, file: `server/frameworks/tables/${table.file}` }));
+
+/** What the addons of a package are made of (scripts/addon): no package of npm is in them as it is. */
+export const addonWorks = [
+  { name: "tfjs-node-gpu (addon)", ...google },
+  {
+    name: "TensorFlow (headers)",
+    licence: "Apache-2.0",
+    copyright: "Copyright 2015-2026 The TensorFlow Authors. All Rights Reserved.",
+  },
+  {
+    name: "LLVM's libc++, libc++abi and libunwind",
+    licence: "Apache-2.0",
+    copyright:
+      "Copyright (c) 2009-2025 by the contributors listed in LLVM's CREDITS.TXT\nWith the LLVM exceptions: object code may be conveyed without the conditions of sections 4(a), 4(b) and 4(d).",
+  },
+  { name: "Zig (compiler_rt)", licence: "MIT", copyright: "Copyright (c) Zig contributors" },
+  {
+    name: "MinGW-w64 (startup code, on Windows)",
+    licence: "ZPL-2.1",
+    copyright: "Copyright (c) 2009-2025 by the mingw-w64 project",
+  },
+];

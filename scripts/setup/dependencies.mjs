@@ -1,19 +1,24 @@
 // The npm packages: `npm ci` in a checkout, the few that cannot be bundled in an extension's data folder.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { home, isCheckout, manifest, modulesOf, nativeRoot, readJson, writeFile } from "./places.mjs";
-import { must, say } from "./process.mjs";
+import {
+  home,
+  isCheckout,
+  manifest,
+  modulesOf,
+  nativeRoot,
+  readJson,
+  versions,
+  writeFile,
+} from "./places.mjs";
+import { SetupError, hasNpm, must, say } from "./process.mjs";
 import { whyInstall } from "./stamp.mjs";
 
-/** Packages that stay folders on disk: native ones, and esbuild with its own binary. */
-export const unbundled = [
-  "@tensorflow/tfjs-backend-wasm",
-  "@tensorflow/tfjs-core",
-  "@tensorflow/tfjs-node-gpu",
-  "better-sqlite3",
-  "esbuild",
-  "node-api-headers",
-];
+/**
+ * Packages that a package of ours sets up: faster than what it carries in WebAssembly (server/lib/carried.ts). Prebuilt, all of
+ * them: nothing is compiled by surprise.
+ */
+export const unbundled = { esbuild: manifest.devDependencies.esbuild, libsql: versions.libsql };
 
 const quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
 const fix = "check that the npm registry can be reached, then start again";
@@ -27,18 +32,23 @@ async function intoCheckout() {
 
 async function intoDataFolder() {
   const root = nativeRoot();
-  const wanted = Object.fromEntries(unbundled.map((name) => [name, manifest.devDependencies[name]]));
   const versionOf = (name) => {
     const file = join(modulesOf(root), name, "package.json");
     return existsSync(file) ? readJson(file).version : undefined;
   };
-  if (unbundled.every((name) => versionOf(name) === wanted[name])) return;
-  say(`installing native packages into ${root}`);
+  if (Object.entries(unbundled).every(([name, version]) => versionOf(name) === version)) return;
+  if (!hasNpm()) return say("there is no npm here: SQLite and esbuild run in WebAssembly");
+  say(`installing esbuild and SQLite into ${root}`);
   writeFile(
     join(root, "package.json"),
-    `${JSON.stringify({ name: "gradus-native", private: true, version: manifest.version, dependencies: wanted }, null, 2)}\n`,
+    `${JSON.stringify({ name: "gradus-native", private: true, version: manifest.version, dependencies: unbundled }, null, 2)}\n`,
   );
-  await must("npm", ["install", "--prefix", root, ...quiet], { what: "npm install", fix, cwd: root });
+  try {
+    await must("npm", ["install", "--prefix", root, ...quiet], { what: "npm install", fix, cwd: root });
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    say(`${error.message.split("\n")[0]}: SQLite and esbuild run in WebAssembly`);
+  }
 }
 
 export const installPackages = () => (isCheckout ? intoCheckout() : intoDataFolder());

@@ -1,9 +1,10 @@
 // Where everything lies. Plain Node without dependencies: this runs before anything is installed.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { putInPlace } from "./putInPlace.mjs";
 
 /** The folder that holds bin/ and dist/: a checkout, or an unpacked extension. */
 export const home = realpathSync(join(dirname(fileURLToPath(import.meta.url)), "..", ".."));
@@ -27,6 +28,7 @@ export const recordFile = (root) => join(modulesOf(root), ".gradus", "setup.json
 /** Versions of what is fetched outside package.json. */
 export const versions = {
   addon: manifest.devDependencies["@tensorflow/tfjs-node-gpu"],
+  wasm: manifest.devDependencies["@tensorflow/tfjs-backend-wasm"],
   tensorflow: "2.21.0",
   libsql: "0.5.29",
   codeServer: "4.100.3",
@@ -34,8 +36,8 @@ export const versions = {
   neovim: "0.11.4",
   preCommit: "4.7.0",
 };
-export const engineFolder = (variant = chosenVariant()) =>
-  join(dataFolder(), "engine", `tfjs-${versions.addon}-tf-${versions.tensorflow}-${variant}`);
+export const engineName = (variant) => `tfjs-${versions.addon}-tf-${versions.tensorflow}-${variant}`;
+export const engineFolder = (variant = chosenVariant()) => join(dataFolder(), "engine", engineName(variant));
 
 /** Which library runs use, "cpu" or "gpu": per user, as `gradus engine install` last made it. */
 const variantFile = () => join(dataFolder(), "engine", "variant");
@@ -57,5 +59,5 @@ export function writeFile(file, text) {
   mkdirSync(dirname(file), { recursive: true });
   const temporary = `${file}.${process.pid}`;
   writeFileSync(temporary, text);
-  renameSync(temporary, file);
+  putInPlace(temporary, file);
 }

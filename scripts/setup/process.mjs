@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { createInterface } from "node:readline/promises";
 
 const running = new Set();
 
@@ -63,6 +64,13 @@ function npm() {
   const cli = places.map((place) => join(place, "npm", "bin", "npm-cli.js")).find((file) => existsSync(file));
   return cli === undefined ? ["npm", []] : [process.execPath, [cli]];
 }
+
+/** Whether there is an npm to start. */
+export const hasNpm = () => {
+  if ((process.env.GRADUS_WITHOUT ?? "").split(",").includes("npm")) return false;
+  const [program, words] = npm();
+  return words.length > 0 || (process.platform !== "win32" && answers(program));
+};
 
 /** With this Node's folder on the PATH, since scripts of packages start `node`. */
 const withOwnNode = (env) => {
@@ -132,3 +140,15 @@ function bothEnds(text, each = 8) {
 /** Whether a program answers `--version` (or the given arguments). */
 export const answers = (command, args = ["--version"]) =>
   spawnSync(command, args, { stdio: "ignore" }).status === 0;
+
+/** Asks on a terminal, where a mere Enter agrees; without one it is said, and done. */
+export async function askOnTerminal(question) {
+  say(question);
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return true;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return !/^n/i.test((await terminal.question("Continue? [Y/n] ")).trim());
+  } finally {
+    terminal.close();
+  }
+}

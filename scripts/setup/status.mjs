@@ -1,9 +1,18 @@
 // What of the engine is installed where: read from the files themselves, nothing is loaded or built.
-import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import { enginesFolder, libraries } from "./engine.mjs";
-import { chosenVariant, dataFolder, modulesOf, nativeRoot, readJson, versions } from "./places.mjs";
-import { sha256Of } from "./wheels.mjs";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { sha256Of } from "./download.mjs";
+import { builtEngines } from "./engine.mjs";
+import {
+  chosenVariant,
+  dataFolder,
+  modulesOf,
+  nativeRoot,
+  readJson,
+  recordFile,
+  versions,
+} from "./places.mjs";
+import { addonPath, libraryName, partsOf, systemOf } from "./systems.mjs";
 
 /** The addon speaks Node-API 8, which every Node from 20 on offers: nothing is built per Node version. */
 const NODE_API = 8;
@@ -27,39 +36,34 @@ function foldersIn(folder) {
 }
 
 /** One built engine: its folder, which wheels it was made of, and whether the libraries are still what was fetched. */
-async function built(folder, verify) {
-  const file = join(folder, "library.json");
-  const record = existsSync(file) ? readJson(file) : undefined;
+async function built({ folder, record }, verify) {
   const sums = {};
-  for (const name of libraries) {
+  for (const path of Object.values(partsOf(record?.system ?? systemOf())?.libraries ?? {})) {
+    const name = libraryName(path);
     const recorded = record?.libraries[name] ?? null;
-    const path = join(folder, "deps", "lib", name);
-    const present = existsSync(path);
+    const present = existsSync(join(folder, path));
     sums[name] = { present, sha256: recorded };
     if (verify && present) {
-      sums[name].sha256 = await sha256Of(path);
+      sums[name].sha256 = await sha256Of(join(folder, path));
       sums[name].matches = recorded === null ? null : sums[name].sha256 === recorded;
     }
   }
   return {
     folder,
     variant: record?.variant ?? (folder.endsWith("-gpu") ? "gpu" : "cpu"),
-    addon: existsSync(join(folder, "lib", "napi-v8", "tfjs_binding.node")),
+    addon: existsSync(join(folder, addonPath)),
     wheels: record?.wheels ?? null,
     libraries: sums,
     nvidia: foldersIn(join(folder, "deps", "nvidia")),
-    bytes: bytesBelow(join(folder, "deps")),
+    bytes: bytesBelow(folder),
   };
 }
 
-/** Where the package's library comes from: one of ours by a link, its own download, or nothing. */
-function linkOf(place) {
-  const link = join(place, "lib");
-  const found = lstatSync(link, { throwIfNoEntry: false });
-  if (found === undefined) return { kind: "none", folder: null };
-  if (!found.isSymbolicLink()) return { kind: "own", folder: link };
-  if (!existsSync(link)) return { kind: "broken", folder: dirname(readlinkSync(link)) };
-  return { kind: "linked", folder: dirname(realpathSync(link)) };
+/** Which engine runs use: the one that set-up wrote down, if it is still there. */
+function linkOf(root) {
+  const folder = existsSync(recordFile(root)) ? readJson(recordFile(root)).engine.folder : undefined;
+  if (folder === undefined) return { kind: "none", folder: null };
+  return { kind: existsSync(join(folder, addonPath)) ? "linked" : "broken", folder };
 }
 
 /** Node ABIs that set-up built SQLite's binding for: the one native part that is built for each of them. */
@@ -74,20 +78,16 @@ function sqliteAbis() {
 /** Everything `gradus engine status` knows without computing; `verify` reads the libraries and compares checksums. */
 export async function engineStatus({ verify = false } = {}) {
   const root = process.env.GRADUS_NATIVE_ROOT || nativeRoot();
-  const place = join(modulesOf(root), "@tensorflow", "tfjs-node-gpu");
-  const folders = existsSync(enginesFolder())
-    ? readdirSync(enginesFolder()).filter((name) => name.startsWith("tfjs-"))
-    : [];
   const engines = [];
-  for (const name of folders.sort()) engines.push(await built(join(enginesFolder(), name), verify));
-  const link = linkOf(place);
-  const linked = engines.find(({ folder }) => existsSync(folder) && realpathSync(folder) === link.folder);
+  for (const engine of builtEngines()) engines.push(await built(engine, verify));
+  const link = linkOf(root);
+  const linked = engines.find(({ folder }) => folder === link.folder);
   return {
     root,
     data: dataFolder(),
     node: { version: process.versions.node, abi: process.versions.modules, nodeApi: process.versions.napi },
     addon: {
-      package: versionOf(root, "@tensorflow/tfjs-node-gpu"),
+      package: versions.addon,
       nodeApi: NODE_API,
       sqliteAbis: sqliteAbis(),
     },
@@ -99,7 +99,7 @@ export async function engineStatus({ verify = false } = {}) {
       name: link.folder === null ? null : basename(link.folder),
     },
     engines,
-    wasm: versionOf(root, "@tensorflow/tfjs-backend-wasm"),
+    wasm: versions.wasm,
     webgpu: { dawn: versionOf(root, "webgpu"), tfjs: versionOf(root, "@tensorflow/tfjs-backend-webgpu") },
   };
 }

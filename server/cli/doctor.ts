@@ -53,7 +53,7 @@ async function examine(json: boolean, path: string | undefined): Promise<void> {
     checkNode(),
     sqlite,
     engine,
-    compiler,
+    ...compiler,
     python,
     browser,
     checkData(),

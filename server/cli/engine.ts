@@ -3,28 +3,13 @@
  * before anything is bundled and are loaded from their own files.
  */
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { dirname, join, parse } from "node:path";
+import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { messageOf, UserError } from "../../shared/lib/errors.ts";
 import { checkEngine } from "./doctor/checks.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
-
-/** The scripts next to this program, in a checkout and in an unpacked extension alike. */
-function scripts(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  for (let folder = here; folder !== parse(folder).root; folder = dirname(folder))
-    if (existsSync(join(folder, "scripts", "setup.mjs"))) return join(folder, "scripts");
-  throw new UserError(`There are no set-up scripts above ${here}.`, {
-    file: here,
-    code: "no-scripts",
-    action: "Install Gradus again.",
-  });
-}
-const load = async <T>(...path: readonly string[]): Promise<T> =>
-  import(pathToFileURL(join(scripts(), ...path)).href);
+import { loadScript } from "./doctor/setupScripts.ts";
 
 interface Library {
   readonly present: boolean;
@@ -46,19 +31,19 @@ export interface EngineStatus {
   readonly data: string;
   readonly node: { readonly version: string; readonly abi: string; readonly nodeApi: string };
   readonly addon: {
-    readonly package: string | null;
+    readonly package: string;
     readonly nodeApi: number;
     readonly sqliteAbis: readonly string[];
   };
   readonly tensorflow: string;
   readonly wanted: "cpu" | "gpu";
   readonly linked: {
-    readonly kind: "none" | "own" | "broken" | "linked";
+    readonly kind: "none" | "broken" | "linked";
     readonly folder: string | null;
     readonly variant: "cpu" | "gpu" | null;
   };
   readonly engines: readonly InstalledEngine[];
-  readonly wasm: string | null;
+  readonly wasm: string;
   readonly webgpu: { readonly dawn: string | null; readonly tfjs: string | null };
 }
 
@@ -96,12 +81,10 @@ async function probeWebGpu(): Promise<void> {
 
 const linkText = ({ linked, wanted }: EngineStatus): string =>
   linked.kind === "linked"
-    ? `${linked.variant === "gpu" ? "CUDA" : linked.variant === "cpu" ? "CPU" : "unknown"} library, ${linked.folder ?? ""}`
-    : linked.kind === "own"
-      ? `the package's own download, ${linked.folder ?? ""}`
-      : linked.kind === "broken"
-        ? `none: the link points to ${linked.folder ?? ""}, which is gone (set-up chose ${wanted})`
-        : "none";
+    ? `${linked.variant === "gpu" ? "CUDA" : "CPU"} library, ${linked.folder ?? ""}`
+    : linked.kind === "broken"
+      ? `none: ${linked.folder ?? ""} is gone (set-up chose ${wanted})`
+      : "none";
 const sumText = ({ sha256, matches, present }: Library): string => {
   if (!present) return "missing";
   const verified =
@@ -122,7 +105,7 @@ function printEngine({ folder, variant, wheels, libraries, nvidia, bytes }: Inst
 }
 
 async function status(options: { json?: boolean; verify?: boolean }): Promise<void> {
-  const { engineStatus } = await load<{
+  const { engineStatus } = await loadScript<{
     engineStatus(options: { verify: boolean }): Promise<EngineStatus>;
   }>("setup", "status.mjs");
   const found = await engineStatus({ verify: options.verify === true });
@@ -136,13 +119,13 @@ async function status(options: { json?: boolean; verify?: boolean }): Promise<vo
   if (native.fix !== undefined && !ok) print(`          → ${native.fix}`);
   print(`linked    ${linkText(found)}`);
   print(
-    `addon     @tensorflow/tfjs-node-gpu ${addon.package ?? "is not installed"}, Node-API ${addon.nodeApi}: one build for every Node from 20 on`,
+    `addon     @tensorflow/tfjs-node-gpu ${addon.package}, Node-API ${addon.nodeApi}: one build for every Node from 20 on`,
   );
   print(
     `node      ${node.version} (ABI ${node.abi}); SQLite is built for ABI ${addon.sqliteAbis.join(", ") || "none"}`,
   );
   print(`webgpu    ${webgpu}`);
-  print(`wasm      ${found.wasm ?? "not installed"}`);
+  print(`wasm      ${found.wasm}`);
   print(found.engines.length === 0 ? "engines   none" : `engines   TensorFlow ${found.tensorflow}`);
   found.engines.forEach(printEngine);
 }
@@ -161,26 +144,59 @@ async function ask(question: string): Promise<boolean> {
 interface SetupFailure extends Error {
   readonly fix?: string;
 }
+interface Asking {
+  confirm(question: string): Promise<boolean>;
+}
 interface SetUpOptions {
   readonly again: boolean;
-  readonly engine: { readonly variant: "cpu" | "gpu"; confirm(question: string): Promise<boolean> };
+  readonly engine: { readonly variant: "cpu" | "gpu" } & Asking;
 }
-async function install(options: {
-  gpu?: boolean;
-  webgpu?: boolean;
-  yes?: boolean;
-  json?: boolean;
-}): Promise<void> {
-  const confirm = options.yes === true ? () => Promise.resolve(true) : ask;
+interface InstallOptions {
+  readonly gpu?: boolean;
+  readonly webgpu?: boolean;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+  readonly for?: string;
+  readonly to?: string;
+}
+
+/** Lays an engine out for a machine that has no network, or is another system. */
+async function layOut(system: string, to: string, asking: Asking): Promise<void> {
+  const { layOutEngine } = await loadScript<{
+    layOutEngine(system: string, to: string, asking: Asking): Promise<string>;
+  }>("setup", "engine.mjs");
+  const folder = await layOutEngine(system, resolve(to), asking);
+  print(folder);
+  print(
+    `on that machine: copy what is in ${resolve(to)} into .local/share/gradus of your home folder, or name the copy in GRADUS_DATA`,
+  );
+}
+
+async function installHere(options: InstallOptions, asking: Asking): Promise<void> {
+  if (options.webgpu === true) {
+    const { installWebGpu } = await loadScript<{ installWebGpu(): Promise<void> }>(
+      "setup",
+      "dependencies.mjs",
+    );
+    return installWebGpu();
+  }
+  const { setUp } = await loadScript<{ setUp(options: SetUpOptions): Promise<{ engine: object }> }>(
+    "setup.mjs",
+  );
+  await setUp({ again: true, engine: { variant: options.gpu === true ? "gpu" : "cpu", ...asking } });
+}
+
+async function install(options: InstallOptions): Promise<void> {
+  const asking = { confirm: options.yes === true ? () => Promise.resolve(true) : ask };
+  if ((options.for === undefined) !== (options.to === undefined))
+    throw new UserError("--for and --to belong together.", {
+      code: "usage",
+      action: "Name the system and a folder: gradus engine install --for linux-x64 --to engine",
+    });
   try {
-    if (options.webgpu === true)
-      await (await load<{ installWebGpu(): Promise<void> }>("setup", "dependencies.mjs")).installWebGpu();
-    else {
-      const { setUp } = await load<{ setUp(options: SetUpOptions): Promise<{ engine: object }> }>(
-        "setup.mjs",
-      );
-      await setUp({ again: true, engine: { variant: options.gpu === true ? "gpu" : "cpu", confirm } });
-    }
+    if (options.for !== undefined && options.to !== undefined)
+      return await layOut(options.for, options.to, asking);
+    await installHere(options, asking);
   } catch (error) {
     if (!(error instanceof Error) || error.name !== "SetupError") throw error;
     const { fix }: SetupFailure = error;
@@ -204,10 +220,12 @@ export const command: Command = {
       .action(status);
     program
       .command("install")
-      .description("download TensorFlow's library from PyPI and build the addon")
+      .description("fetch TensorFlow's library, once for this user")
       .option("--gpu", "the CUDA library and NVIDIA's libraries, about 3 GB")
       .option("--webgpu", "the packages for GPUs without CUDA")
       .option("--yes", "download more than 1 GB without asking")
+      .option("--for <system>", "for another machine: linux-x64, linux-arm64, darwin-arm64 or win32-x64")
+      .option("--to <folder>", "with --for: where to lay it out")
       .option("--json", "the status afterwards, as one JSON value")
       .action(install);
     program.command("probe-webgpu", { hidden: true }).action(probeWebGpu);

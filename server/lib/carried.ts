@@ -17,6 +17,7 @@ import { dataFolder, isInstalled, nativeRequire, versionIn } from "./natives.ts"
 import { putInPlace } from "../../shared/lib/putInPlace.ts";
 
 export type Carried =
+  | "@tensorflow/tfjs-backend-wasm"
   | "node-sqlite3-wasm"
   | "esbuild-wasm"
   | "pyodide"

@@ -38,9 +38,7 @@ function tryNative(parameters: number, threads: number | undefined): Native {
 /** One line of what went wrong; the package's own advice does not apply here. */
 function problemOf(message: string): string {
   const first = (message.split("\n")[0] ?? message).trim().replace(/[.]$/, "");
-  if (message.includes("native addon module")) return "the native TensorFlow addon is not built";
-  if (message.includes("Cannot find module") || message.includes("Cannot find package"))
-    return "@tensorflow/tfjs-node-gpu is not installed";
+  if (message.includes("native addon module")) return "the native engine is not installed";
   return `native TensorFlow does not load (${first})`;
 }
 

@@ -1,9 +1,9 @@
 /** The native runtime: programs as TensorFlow graphs, run by the addon of @tensorflow/tfjs-node-gpu. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { nativeRequire } from "../../lib/natives.ts";
+import { addonPath, engineFolder, nativeRequire } from "../../lib/natives.ts";
 import { Graph } from "../graph/graph.ts";
 import type { Precision } from "../graph/writer.ts";
 import { dataType } from "../graph/protobuf.ts";
@@ -60,12 +60,15 @@ function prepareEnvironment(parameters: number, threads: number | undefined): vo
 }
 
 /**
- * The addon file of the package. The package's own entry point is not used: it loads all of tfjs first, more than a
- * second's work of which nothing is needed here, and calls helpers that newer Node versions dropped.
+ * The addon in the engine's folder, next to the library that it was linked with. tfjs's own entry point is not used: it loads all
+ * of tfjs first, more than a second's work of which nothing is needed here, and calls helpers that newer Node versions dropped.
  */
 function addonFile(): string {
-  const manifest = nativeRequire().resolve("@tensorflow/tfjs-node-gpu/package.json");
-  return join(dirname(manifest), "lib", "napi-v8", "tfjs_binding.node");
+  const folder = engineFolder();
+  if (folder === undefined) throw new Error("no native addon module is set up");
+  const file = join(folder, ...addonPath.split("/"));
+  if (!existsSync(file)) throw new Error(`the native addon module ${file} does not exist`);
+  return file;
 }
 
 let loaded: Binding | undefined;
@@ -74,9 +77,7 @@ const sessions = new Sessions((id) => loaded?.deleteSavedModel(id));
 export function loadBinding(parameters: number, threads: number | undefined): Binding {
   if (loaded !== undefined) return loaded;
   prepareEnvironment(parameters, threads);
-  const file = addonFile();
-  if (!existsSync(file)) throw new Error(`the native addon module ${file} does not exist`);
-  const binding: Binding = nativeRequire()(file);
+  const binding: Binding = nativeRequire()(addonFile());
   loaded = binding;
   return binding;
 }

@@ -1,22 +1,14 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { openPolicy, probeBackend, threadSettings } from "../../../server/engine/index.ts";
 import { optimizer, tinyModel } from "./support.ts";
 
-/** A native root with the WebAssembly packages and, of the native one, only what npm installs without scripts. */
+/** A native root in which nothing was set up. */
 const root = mkdtempSync(join(tmpdir(), "gradus-root-"));
-const packages = join(root, "node_modules", "@tensorflow");
-mkdirSync(join(packages, "tfjs-node-gpu"), { recursive: true });
-writeFileSync(
-  join(packages, "tfjs-node-gpu", "package.json"),
-  JSON.stringify({ name: "@tensorflow/tfjs-node-gpu", version: "4.22.0" }),
-);
-mkdirSync(join(root, "node_modules", "better-sqlite3"));
-for (const name of ["tfjs-core", "tfjs-backend-wasm"])
-  symlinkSync(realpathSync(join("node_modules", "@tensorflow", name)), join(packages, name));
+mkdirSync(join(root, "node_modules", "better-sqlite3"), { recursive: true });
 process.env["GRADUS_NATIVE_ROOT"] = root;
 after(() => {
   rmSync(root, { recursive: true, force: true });
@@ -28,18 +20,18 @@ const open = (backend: "auto" | "native") =>
 test("without the native library a run falls back to WebAssembly and says why and what fixes it", async () => {
   const policy = await open("auto");
   assert.equal(policy.backend.name, "wasm");
-  assert.match(policy.backend.reason, /addon is not built.*gradus engine install/);
+  assert.match(policy.backend.reason, /native engine is not installed.*gradus engine install/);
   policy.close();
   const probe = await probeBackend();
   assert.deepEqual(
     { name: probe.name, missing: probe.missing, mend: probe.fix },
-    { name: "wasm", missing: "the native TensorFlow addon is not built", mend: "gradus engine install" },
+    { name: "wasm", missing: "the native engine is not installed", mend: "gradus engine install" },
   );
 });
 
 test("asking for the native library where there is none is an error with the command that fixes it", async () => {
   await assert.rejects(open("native"), (error: Error & { detail?: { action?: string } }) => {
-    assert.match(error.message, /engine.backend is native, but the native TensorFlow addon is not built/);
+    assert.match(error.message, /engine.backend is native, but the native engine is not installed/);
     assert.match(error.detail?.action ?? "", /gradus engine install/);
     return true;
   });

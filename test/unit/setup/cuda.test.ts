@@ -14,17 +14,16 @@ interface Wheel {
   readonly version: string;
   readonly bytes?: number;
 }
-interface EngineModule {
-  readonly libraries: readonly string[];
+type Answer = (question: string) => Promise<boolean>;
+interface LibraryModule {
   readonly headerFiles: readonly string[];
-  agree(found: readonly Wheel[], confirm: (question: string) => Promise<boolean>): Promise<void>;
+  agree(found: readonly Wheel[], asking: { confirm: Answer; ask?: Answer }): Promise<void>;
   fetchLibrary(
-    pip: readonly string[],
     folder: string,
-    variant: "cpu" | "gpu",
-    confirm: (question: string) => Promise<boolean>,
+    options: { system: string; variant: "cpu" | "gpu"; confirm: Answer; compiles: boolean },
   ): Promise<void>;
 }
+const libraries = ["libtensorflow_cc.so.2", "libtensorflow_framework.so.2"];
 const load = async <T>(name: string): Promise<T> =>
   import(pathToFileURL(join(process.cwd(), "scripts", "setup", `${name}.mjs`)).href);
 
@@ -51,7 +50,7 @@ for wheel in json.loads(sys.argv[2]):
             archive.writestr(path, text)
         archive.writestr(f"{info}/RECORD", "".join(f"{path},,\\n" for path in [*files, f"{info}/RECORD"]))
 `;
-function makeWheels(folder: string, { libraries, headerFiles }: EngineModule): void {
+function makeWheels(folder: string, { headerFiles }: LibraryModule): void {
   const platform = "manylinux_2_17_x86_64";
   const nvidia = (name: string, metadata: readonly string[] = []) => ({
     name: `nvidia-${name.replaceAll("_", "-")}-cu12`,
@@ -111,18 +110,22 @@ after(() => {
     else process.env[name] = saved[name];
   rmSync(folder, { recursive: true });
 });
-const pip = ["python3", "-m", "pip"];
-const agreed = () => Promise.resolve(true);
+const withCuda = {
+  system: "linux-x64",
+  variant: "gpu",
+  confirm: () => Promise.resolve(true),
+  compiles: true,
+} as const;
 
-let fetched: Promise<{ engine: EngineModule; target: string }> | undefined;
+let fetched: Promise<{ engine: LibraryModule; target: string }> | undefined;
 /** An engine's folder with its library, once for the tests that look into it. */
 const engineFolder = () => (fetched ??= fetchedOnce());
 async function fetchedOnce() {
-  const engine = await load<EngineModule>("engine");
+  const engine = await load<LibraryModule>("library");
   makeWheels(join(folder, "wheels"), engine);
   const target = join(folder, "engine", "tfjs-x-gpu");
   mkdirSync(target, { recursive: true });
-  await engine.fetchLibrary(pip, target, "gpu", agreed);
+  await engine.fetchLibrary(target, withCuda);
   return { engine, target };
 }
 
@@ -132,7 +135,7 @@ test(
   async () => {
     const { engine, target } = await engineFolder();
     const found = (path: string): string => readFileSync(join(target, "deps", path), "utf8");
-    for (const name of engine.libraries) assert.equal(found(`lib/${name}`), `library ${name}`);
+    for (const name of libraries) assert.equal(found(`lib/${name}`), `library ${name}`);
     for (const name of engine.headerFiles) assert.equal(found(`include/${name}`), "header");
     // RUNPATH of the framework library, relative to deps/lib: $ORIGIN/../nvidia/<name>/lib.
     for (const name of ["cublas", "cuda_runtime", "nvjitlink"])
@@ -147,14 +150,14 @@ test(
       "nvidia-nvjitlink-cu12",
       "tensorflow",
     ]);
-    const [first] = engine.libraries;
+    const [first] = libraries;
     const sum = createHash("sha256").update(`library ${first}`).digest("hex");
     assert.equal(record.libraries[first!], sum);
   },
 );
 
 test("the status names each engine with its wheels, and a library that was changed", { skip }, async () => {
-  const { engine, target } = await engineFolder();
+  const { target } = await engineFolder();
   process.env["GRADUS_DATA"] = folder;
   const { engineStatus } = await load<{
     engineStatus(options: { verify: boolean }): Promise<EngineStatus>;
@@ -166,13 +169,13 @@ test("the status names each engine with its wheels, and a library that was chang
   assert.deepEqual(built!.nvidia, ["cublas", "cuda_runtime", "nvjitlink"]);
   assert.ok(built!.wheels!.some(({ name, version }) => name === "tensorflow" && version === "2.21.0"));
   assert.ok(Object.values(built!.libraries).every(({ matches }) => matches === true));
-  writeFileSync(join(target, "deps", "lib", engine.libraries[0]!), "another");
+  writeFileSync(join(target, "deps", "lib", libraries[0]!), "another");
   const [changed] = (await engineStatus({ verify: true })).engines;
-  assert.equal(changed!.libraries[engine.libraries[0]!]!.matches, false);
+  assert.equal(changed!.libraries[libraries[0]!]!.matches, false);
 });
 
 test("more than a gigabyte, or an unknown size, is fetched only after a yes", async () => {
-  const { agree } = await load<EngineModule>("engine");
+  const { agree } = await load<LibraryModule>("library");
   const wheel = (bytes: number | undefined): Wheel => ({
     name: "tensorflow",
     version: "2.21.0",
@@ -183,26 +186,33 @@ test("more than a gigabyte, or an unknown size, is fetched only after a yes", as
     asked.push(question);
     return Promise.resolve(yes);
   };
-  await agree([wheel(3e8), wheel(3e8)], answer(false));
+  await agree([wheel(3e8), wheel(3e8)], { confirm: answer(false) });
   assert.deepEqual(asked, []);
-  await agree([wheel(6e8), wheel(27e8)], answer(true));
+  await agree([wheel(6e8), wheel(27e8)], { confirm: answer(true) });
   assert.match(asked[0]!, /3\.3 GB will be fetched/);
-  await assert.rejects(agree([wheel(6e8), wheel(27e8)], answer(false)), (error: Error & { fix?: string }) => {
-    assert.match(error.message, /3\.3 GB would be fetched/);
-    assert.match(error.fix ?? "", /install --gpu --yes/);
-    return true;
-  });
-  await assert.rejects(agree([wheel(undefined)], answer(false)), /1 wheels of unknown size/);
+  await assert.rejects(
+    agree([wheel(3e8)], { confirm: answer(true), ask: answer(false) }),
+    /was not fetched, as you said/,
+  );
+  await assert.rejects(
+    agree([wheel(6e8), wheel(27e8)], { confirm: answer(false) }),
+    (error: Error & { fix?: string }) => {
+      assert.match(error.message, /3\.3 GB would be fetched/);
+      assert.match(error.fix ?? "", /install --gpu --yes/);
+      return true;
+    },
+  );
+  await assert.rejects(agree([wheel(undefined)], { confirm: answer(false) }), /1 wheels of unknown size/);
 });
 
 test("what PyPI does not have is an error that says so", { skip }, async () => {
-  const { fetchLibrary } = await load<EngineModule>("engine");
+  const { fetchLibrary } = await load<LibraryModule>("library");
   const target = join(folder, "none");
   mkdirSync(target);
   process.env["PIP_FIND_LINKS"] = join(folder, "empty");
-  await assert.rejects(fetchLibrary(pip, target, "gpu", agreed), (error: Error & { fix?: string }) => {
-    assert.match(error.message, /asking PyPI for tensorflow\[and-cuda\]==2\.21\.0 failed/);
-    assert.match(error.fix ?? "", /PyPI can be reached/);
+  await assert.rejects(fetchLibrary(target, withCuda), (error: Error & { fix?: string }) => {
+    assert.match(error.message, /asking for tensorflow\[and-cuda\]==2\.21\.0 failed/);
+    assert.match(error.fix ?? "", /index of Python packages can be reached/);
     return true;
   });
 });

@@ -17,7 +17,7 @@ const includesOf = (file: string): string[] =>
   [...readFileSync(file, "utf8").matchAll(/^\s*#include "([^"]+)"/gm)].map(([, name]) => name ?? "");
 
 test("the header list is exactly what the addon's sources include, directly and indirectly", async (context) => {
-  const { headerFiles } = await load<EngineModule>("engine");
+  const { headerFiles } = await load<EngineModule>("library");
   const { engineFolder } = await load<PlacesModule>("places");
   const include = join(engineFolder(), "deps", "include");
   if (!existsSync(include)) return context.skip("the native engine is not built here");

@@ -1,0 +1,23 @@
+/** The set-up scripts: they run before anything is bundled, and are loaded from their own files. */
+import { existsSync } from "node:fs";
+import { dirname, join, parse } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { UserError } from "../../../shared/lib/errors.ts";
+
+/** The folder `scripts` next to this program, in a checkout and in an unpacked package alike. @throws UserError */
+export function setupScripts(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  for (let folder = here; folder !== parse(folder).root; folder = dirname(folder))
+    if (existsSync(join(folder, "scripts", "setup.mjs"))) return join(folder, "scripts");
+  throw new UserError(`There are no set-up scripts above ${here}.`, {
+    file: here,
+    code: "no-scripts",
+    action: "Install Gradus again.",
+  });
+}
+
+export const loadScript = async <T>(...path: readonly string[]): Promise<T> =>
+  import(pathToFileURL(join(setupScripts(), ...path)).href);
+
+/** With sources next to it: what is native is compiled there, where a package brings it along. */
+export const isCheckout = (): boolean => existsSync(join(setupScripts(), "..", "server", "cli.ts"));
