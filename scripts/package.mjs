@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { deflateRawSync } from "node:zlib";
+import { compressIn } from "./package/carry.mjs";
 import { writeWheel } from "./package/wheel.mjs";
 import { buildAddons } from "./addon/build.mjs";
 import { webGpuPackages } from "./setup/dependencies.mjs";
@@ -63,6 +64,9 @@ async function addAddons(dist) {
     await buildAddons(built, await headersFolder());
   }
   cpSync(built, join(dist, "addons"), { recursive: true });
+  const large = readdirSync(built, { recursive: true }).filter((name) => /\.(node|dll)$/.test(name));
+  for (const file of [...large.map((name) => join("addons", name)), "service.mjs"])
+    await compressIn(join(dist, file), join(home, "out", "carried"));
   for (const line of readFileSync(join(built, "SHA256SUMS"), "utf8").trim().split("\n"))
     console.log(`  ${line}`);
 }

@@ -74,7 +74,7 @@ export async function setUp({ tests = false, again = false, engine = {} } = {}) 
       endSteps();
       if (recorded === undefined)
         say(
-          `ready in ${Math.round((Date.now() - started) / 1000)} s: SQLite by ${record.sqlite.driver}, ${record.engine.backend === "native" ? record.engine.reason : "WebAssembly (slow)"}`,
+          `ready in ${Math.round((Date.now() - started) / 1000)} s: SQLite ${record.sqlite.driver === "none" ? "in WebAssembly" : `by ${record.sqlite.driver}`}, ${record.engine.backend === "native" ? record.engine.reason : "WebAssembly (slow)"}`,
         );
       return tests ? { ...record, tests: found } : record;
     },

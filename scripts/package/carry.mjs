@@ -1,7 +1,7 @@
 // Packages that a package of ours brings along, each as one file: server/lib/carried.ts unpacks them at their first use.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
 import { readZip, storedZip } from "./zip.mjs";
@@ -64,6 +64,14 @@ async function compressed(bytes, cache) {
   mkdirSync(dirname(cache), { recursive: true });
   writeFileSync(cache, small);
   return small;
+}
+
+/** Compresses a file of a bundle in its place. */
+export async function compressIn(file, cache) {
+  const bytes = readFileSync(file);
+  const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+  writeFileSync(`${file}.br`, await compressed(bytes, join(cache, `${basename(file)}-${hash}.br`)));
+  rmSync(file);
 }
 
 /** Writes `NAME-VERSION-HASH.br` for each into `out`. `modules`: the folder node_modules; `cache`: a folder. */

@@ -44,7 +44,12 @@ async function intoDataFolder() {
     `${JSON.stringify({ name: "gradus-native", private: true, version: manifest.version, dependencies: unbundled }, null, 2)}\n`,
   );
   try {
-    await must("npm", ["install", "--prefix", root, ...quiet], { what: "npm install", fix, cwd: root });
+    // What is carried does as well: no long wait for a registry that does not answer.
+    await must("npm", ["install", "--prefix", root, "--fetch-retries=0", ...quiet], {
+      what: "npm install",
+      fix,
+      cwd: root,
+    });
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     say(`${error.message.split("\n")[0]}: SQLite and esbuild run in WebAssembly`);

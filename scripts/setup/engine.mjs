@@ -1,9 +1,19 @@
 // The native compute library: TensorFlow's C library out of its wheel and the addon beside it, which a package of ours
 // brings along and a checkout compiles. Both are kept per user, in one folder that the record names.
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
+import { brotliDecompressSync } from "node:zlib";
 import { findCompiler } from "./compiler.mjs";
 import { fetchLibrary, recordedLibrary } from "./library.mjs";
 import {
@@ -32,6 +42,14 @@ export const proveEngine = (folder) =>
 function shippedAddon(system) {
   const folder = join(home, "dist", "addons", system);
   return existsSync(folder) ? folder : undefined;
+}
+
+function unpackAddon(shipped, target) {
+  mkdirSync(target, { recursive: true });
+  for (const name of readdirSync(shipped)) {
+    const bytes = brotliDecompressSync(readFileSync(join(shipped, name)));
+    writeFileSync(join(target, name.replace(/\.br$/, "")), bytes, { mode: 0o755 });
+  }
 }
 
 /** Compiles the addon against the library itself, by the system's compiler. */
@@ -78,10 +96,7 @@ async function compileAddon(compiler, folder, { libraries }) {
 async function addAddon(folder, system) {
   const target = join(folder, dirname(addonPath));
   const shipped = shippedAddon(system);
-  if (shipped !== undefined) {
-    cpSync(shipped, target, { recursive: true });
-    return chmodSync(join(folder, addonPath), 0o755);
-  }
+  if (shipped !== undefined) return unpackAddon(shipped, target);
   if (!isCheckout) throw new SetupError(`this package has no addon for ${system}`, "install Gradus again");
   const compiler = system === systemOf() && process.platform !== "win32" ? findCompiler() : undefined;
   if (compiler !== undefined) return compileAddon(compiler, folder, partsOf(system));

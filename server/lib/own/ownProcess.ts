@@ -23,7 +23,9 @@ export class NoAnswer extends Error {
 export function hostFile(name: string, named: string | undefined): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const places = [named, join(here, name), join(here, "..", name), join(process.cwd(), "dist", name)];
-  const found = places.find((place) => place !== undefined && existsSync(place));
+  const found = places
+    .flatMap((place) => (place === undefined ? [] : [place, `${place}.br`]))
+    .find((place) => existsSync(place));
   if (found === undefined) throw new Error(`dist/${name} is missing: build Gradus with \`node esbuild.mjs\``);
   return found;
 }

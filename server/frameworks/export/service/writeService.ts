@@ -1,6 +1,7 @@
 /** Writes the service into an exported project: everything that its curriculum and its rewards need, and nothing that points elsewhere. */
-import { copyFileSync, cpSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, isAbsolute, join, resolve } from "node:path";
+import { brotliDecompressSync } from "node:zlib";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
 import { rowsOf } from "../../../methods/tasks/datasetRows.ts";
 import { travellingBundle } from "../../../lib/own/bundle.ts";
@@ -42,8 +43,7 @@ export async function writeService(
   const files = new TravellingFiles(folder, dirname(config.file));
   const tree = await files.moved(reduced(config.tree, replaced));
   writeFileSync(join(folder, configFile), `${JSON.stringify(tree, undefined, 2)}\n`);
-  for (const name of [serviceFile, clientFile, ...hostsOf(config)])
-    copyFileSync(built(name), join(folder, name));
+  for (const name of [serviceFile, clientFile, ...hostsOf(config)]) putBuilt(built(name), join(folder, name));
   await checkDraws(join(folder, configFile));
   const terms = config.stages.flatMap(({ body }) => body.reward.terms);
   const own = [serviceFile, clientFile, configFile, ...hostsOf(config), ...files.names];
@@ -52,6 +52,12 @@ export async function writeService(
     missing,
     scored: [...new Set(terms.filter(isScored).map(({ name }) => name))],
   };
+}
+
+/** A package has the large ones compressed. */
+function putBuilt(source: string, target: string): void {
+  if (source.endsWith(".br")) writeFileSync(target, brotliDecompressSync(readFileSync(source)));
+  else copyFileSync(source, target);
 }
 
 /** The config without what only training reads. Stages that draw nothing are another trainer's, or nobody's. */
