@@ -3,6 +3,7 @@
  * thread that asks, so a process is asked about once, and not again while every look finds it alive.
  */
 import { execFileSync } from "node:child_process";
+import { windowsProgram } from "../lib/windowsProgram.ts";
 
 /** Milliseconds between two looks at a number within which no other process has got it. */
 const sameWithin = 5_000;
@@ -67,7 +68,11 @@ function outputOf(program: string, words: readonly string[], zone?: string): str
 }
 
 const powershell = (command: string): string =>
-  outputOf("powershell.exe", ["-NoProfile", "-Command", command]);
+  outputOf(windowsProgram("WindowsPowerShell", "v1.0", "powershell.exe"), [
+    "-NoProfile",
+    "-Command",
+    command,
+  ]);
 
 export const windows: ProcessFacts = {
   start: (pid) => powershell(`(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`),

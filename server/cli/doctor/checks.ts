@@ -62,6 +62,7 @@ export function run(command: string, args: readonly string[], timeout = 60_000):
       // Never the current folder: `python3 -m pip` would run a `pip.py` there.
       cwd: existsSync(nativeRoot()) ? nativeRoot() : parse(process.cwd()).root,
       timeout,
+      windowsHide: true,
       env: { ...process.env, TF_CPP_MIN_LOG_LEVEL: "2" },
     };
     execFile(command, args, options, (error: ExecFileException | null, stdout, stderr) => {

@@ -71,6 +71,7 @@ function ofUv(folders: readonly string[], environment: NodeJS.ProcessEnv): strin
     const path = execFileSync(uv, ["python", "find", "--project", project], {
       encoding: "utf8",
       timeout: 10_000,
+      windowsHide: true,
       stdio: ["ignore", "pipe", "ignore"],
     }).trim();
     return isFile(path) ? path : undefined;

@@ -25,6 +25,33 @@ const faults: readonly Fault[] = [
     example: "renameSync(draft, path);",
     except: ["shared/lib/putInPlace.ts"],
   },
+  {
+    what: "a program that on Windows opens a window of its own",
+    pattern: /(?<![.#\w])(?:spawn|spawnSync|execFile|execFileSync)\((?![\s\S]{0,400}?(?:windowsHide|options))/,
+    example: 'spawn("git", words, { cwd });',
+    except: [
+      // In a terminal, which it writes to.
+      "server/cli/text/quietly.ts",
+      // Not started there.
+      "server/lib/harbor/dockerfile.ts",
+      "server/lib/harbor/episode.ts",
+      "server/lib/harbor/namespaces.ts",
+      "server/lib/own/guard.ts",
+      "shared/daemon/place.ts",
+    ],
+  },
+  {
+    what: "a process group, which Windows has not",
+    pattern: /process\.kill\(-/,
+    example: 'process.kill(-child.pid, "SIGKILL");',
+    except: ["server/lib/harbor/namespaces.ts"],
+  },
+  {
+    what: "a program of Windows by its bare name, which is looked for in the working folder first",
+    pattern: /(?:spawn|execFile|outputOf)\w*\("(?:powershell|taskkill|cmd)(?:\.exe)?"/,
+    example: 'spawn("taskkill", words)',
+    except: [],
+  },
 ];
 
 const files = ["server", "shared", "extension"].flatMap((room) =>
