@@ -8,6 +8,7 @@ import { dirname, join, parse, resolve } from "node:path";
 import { refuseOthers } from "../../../shared/daemon/ownership.ts";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import type { WasmConstructor } from "../../store/drivers/wasmDriver.ts";
+import { pythonNames } from "../../lib/own/pythonNames.ts";
 import { carriedVersion, requireCarried } from "../../lib/carried.ts";
 import {
   dataFolder,
@@ -141,7 +142,7 @@ export const checkCompiler = (): Promise<Check> =>
 export const checkPython = (): Promise<Check> =>
   checkTool(
     "Python with pip",
-    ["python3", "python"],
+    pythonNames(),
     ["-m", "pip", "--version"],
     install("python3-pip", "brew install python", "winget install Python.Python.3.12"),
   );

@@ -27,7 +27,8 @@ const faults: readonly Fault[] = [
   },
   {
     what: "a program that on Windows opens a window of its own",
-    pattern: /(?<![.#\w])(?:spawn|spawnSync|execFile|execFileSync)\((?![\s\S]{0,400}?(?:windowsHide|options))/,
+    pattern:
+      /(?<![.#\w])(?:spawn|spawnSync|execFile|execFileSync)\((?![\s\S]{0,400}?(?:windowsHide|options))/,
     example: 'spawn("git", words, { cwd });',
     except: [
       // In a terminal, which it writes to.
@@ -39,6 +40,13 @@ const faults: readonly Fault[] = [
       "server/lib/own/guard.ts",
       "shared/daemon/place.ts",
     ],
+  },
+  {
+    what: "a Python by one name, which another system has not",
+    pattern: /(?:spawn|spawnSync|execFile|execFileSync|run|onPath|asks)\("python3?"|\["python3"/,
+    example: 'spawn("python3", words)',
+    // In a Linux image; the names of each system.
+    except: ["server/lib/harbor/dockerfile.ts", "server/lib/own/pythonNames.ts"],
   },
   {
     what: "a process group, which Windows has not",
