@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { AskedProcesses, isSameStart, namesFolder, posix, writtenAs } from "../../../shared/daemon/askedProcesses.ts";
+import {
+  AskedProcesses,
+  isSameStart,
+  namesFolder,
+  posix,
+  writtenAs,
+} from "../../../shared/daemon/askedProcesses.ts";
 
 function system() {
   const seen = { asked: 0, now: 0, running: true };
