@@ -3,13 +3,17 @@ import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, test, type TestContext } from "node:test";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { endAtOnce } from "../../../server/daemon/runs/control.ts";
 import { LiveRuns } from "../../../server/daemon/runs/liveRuns.ts";
 import { startWorker } from "../../../server/daemon/worker.ts";
 import { runFolder } from "../../../server/store/files.ts";
 import type { RemoteStore } from "../../../server/store/remote.ts";
 import { takeLock } from "../../../shared/daemon/lock.ts";
+import { startOfChild } from "../../../shared/daemon/process.ts";
 import { ownPlace } from "../../../shared/daemon/place.ts";
-import { leasePath, readWorker } from "../../../shared/run/lease.ts";
+import { holderOf, leasePath, readWorker, writeWorker } from "../../../shared/run/lease.ts";
 import { temporary } from "../support.ts";
 
 const skip = process.platform === "win32" && "plants another system's programs";
@@ -20,11 +24,11 @@ afterEach(() => {
 });
 
 /** A Mac on which each program that says who a process is leaves a line. */
-function planted(): () => number {
+function planted(says = "exit 1"): () => number {
   ownPlace();
   const folder = temporary();
   const asked = join(folder, "asked");
-  writeFileSync(join(folder, "ps"), `#!/bin/sh\necho "$*" >> ${asked}\nexit 1\n`);
+  writeFileSync(join(folder, "ps"), `#!/bin/sh\necho "$*" >> ${asked}\n${says}\n`);
   chmodSync(join(folder, "ps"), 0o755);
   Object.defineProperty(process, "platform", { value: "darwin" });
   process.env["PATH"] = folder;
@@ -84,4 +88,22 @@ test("a worker whose beats are old after the machine's sleep is waited for", { s
   assert.ok(!isSettled(), "the looks begin again after each beat");
   pass(60, false);
   assert.ok(isSettled(), "it never came");
+});
+
+test("a file that names another's process has nobody signalled", { skip }, async () => {
+  planted("echo sleep");
+  const folder = temporary();
+  const foreign = spawn(process.execPath, ["-e", "process.stdin.pipe(process.stdout)"], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const pid = foreign.pid!;
+  const startedAt = new Date().toISOString();
+  const identity = { pid, processStart: startOfChild(pid), place: ownPlace() };
+  writeWorker(folder, { ...identity, attempt: 0, startedAt, version: "0" });
+  assert.equal(holderOf(folder).state, "here", "as far as a look can see");
+  endAtOnce(folder, { platform: "darwin", killAfter: 0 });
+  foreign.stdin.write("lives");
+  const [said] = await Promise.race([once(foreign.stdout, "data"), once(foreign, "exit")]);
+  foreign.kill("SIGKILL");
+  assert.equal(String(said), "lives");
 });
