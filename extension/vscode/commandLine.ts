@@ -27,8 +27,9 @@ export function printed(
   { cwd, timeout, environment }: Ways = {},
 ): Promise<string> {
   const env = { ...process.env, ...needs, ...environment };
+  const options = { cwd, timeout, env, maxBuffer: most, windowsHide: true };
   return new Promise((resolve, reject) => {
-    execFile(node, [cli, ...words], { cwd, timeout, env, maxBuffer: most }, (error, text, complaints) => {
+    execFile(node, [cli, ...words], options, (error, text, complaints) => {
       if (error === null || text !== "") return resolve(text);
       reject(new UserError(complaints.trim() === "" ? error.message : complaints.trim(), { cause: error }));
     });

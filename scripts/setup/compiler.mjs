@@ -14,7 +14,7 @@ export function findCompiler() {
 /** [python, "-m", "pip"] or undefined. */
 export function findPip() {
   if (hidden("pip")) return undefined;
-  const names = process.platform === "win32" ? ["py", "python", "python3"] : ["python3", "python"];
+  const names = process.platform === "win32" ? ["python", "python3", "py"] : ["python3", "python"];
   const python = names.find((name) => answers(name, ["-m", "pip", "--version"]));
   return python === undefined ? undefined : [python, "-m", "pip"];
 }

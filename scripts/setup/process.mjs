@@ -1,7 +1,7 @@
 // Running other programs. Set-up's own stdout must stay empty (a program may be reading it), so theirs goes to stderr.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline/promises";
 
 const running = new Set();
@@ -54,38 +54,55 @@ export class SetupError extends Error {
   }
 }
 
+/** A copy of Windows' environment has the name as it is written there, and of two names that differ in case one is lost. */
+const pathName = (env, platform) =>
+  (platform === "win32" ? Object.keys(env).find((name) => name.toUpperCase() === "PATH") : undefined) ??
+  "PATH";
+const foldersOf = (env, platform) =>
+  (env[pathName(env, platform)] ?? "").split(platform === "win32" ? ";" : ":").filter(Boolean);
+
 /**
- * The npm that came with this Node, as [program, first words]: it need not be on the PATH, as in a virtual environment of
- * Python, and on Windows what is there is no program. A Node without one, as of Debian, has it on the PATH.
+ * npm as [program, first words], undefined where there is none: the one that runs this, else the one that came with this Node, which
+ * need not be on the PATH, else that of the PATH, as of Debian. On Windows what is there is no program, and its JavaScript lies next to it.
  */
-function npm() {
-  const folder = dirname(realpathSync(process.execPath));
-  const places = [join(folder, "..", "lib", "node_modules"), join(folder, "node_modules")];
-  const cli = places.map((place) => join(place, "npm", "bin", "npm-cli.js")).find((file) => existsSync(file));
-  return cli === undefined ? ["npm", []] : [process.execPath, [cli]];
+export function npmOf({ platform, execPath, env }, exists = existsSync) {
+  const running = /\bnpm-cli\.c?js$/.test(env.npm_execpath ?? "") ? [env.npm_execpath] : [];
+  const around = [join(dirname(execPath), "..", "lib"), dirname(execPath)];
+  const folders = foldersOf(env, platform);
+  const scripts = [...around, ...(platform === "win32" ? folders : [])].map((folder) =>
+    join(folder, "node_modules", "npm", "bin", "npm-cli.js"),
+  );
+  const script = [...running, ...scripts].find((file) => exists(file));
+  if (script !== undefined) return [execPath, [script]];
+  const program = folders.map((folder) => join(folder, "npm")).find((file) => exists(file));
+  return platform === "win32" || program === undefined ? undefined : [program, []];
 }
 
+const ownNpm = () =>
+  (process.env.GRADUS_WITHOUT ?? "").split(",").includes("npm")
+    ? undefined
+    : npmOf({ platform: process.platform, execPath: realpathSync(process.execPath), env: process.env });
 /** Whether there is an npm to start. */
-export const hasNpm = () => {
-  if ((process.env.GRADUS_WITHOUT ?? "").split(",").includes("npm")) return false;
-  const [program, words] = npm();
-  return words.length > 0 || (process.platform !== "win32" && answers(program));
-};
+export const hasNpm = () => ownNpm() !== undefined;
 
 /** With this Node's folder on the PATH, since scripts of packages start `node`. */
-const withOwnNode = (env) => {
-  const path = env.PATH ?? "";
-  const own = dirname(process.execPath);
-  return path.split(delimiter).includes(own) ? env : { ...env, PATH: `${path}${delimiter}${own}` };
-};
+export function withOwnNode(env, { platform, execPath } = process) {
+  const [name, own, folders] = [pathName(env, platform), dirname(execPath), foldersOf(env, platform)];
+  if (folders.includes(own)) return env;
+  return { ...env, [name]: [...folders, own].join(platform === "win32" ? ";" : ":") };
+}
+
+const noNpm = { status: 127, output: "there is no npm next to this Node, and none on the PATH" };
 
 /**
  * Runs a program to its end, its output kept and shown only when it fails (or at once with GRADUS_VERBOSE).
  * Returns {status, output}; never throws for a status.
  */
 export function attempt(command, args, { cwd, env, timeout = 20 * 60_000 } = {}) {
+  const found = command === "npm" ? ownNpm() : [command, []];
+  if (found === undefined) return Promise.resolve(noNpm);
+  const [program, words] = found;
   return new Promise((resolve) => {
-    const [program, words] = command === "npm" ? npm() : [command, []];
     const child = spawn(program, [...words, ...args], {
       cwd,
       env: withOwnNode({ ...process.env, ...env }),
@@ -115,6 +132,11 @@ export function attempt(command, args, { cwd, env, timeout = 20 * 60_000 } = {})
 /** Like `attempt`, but a status other than 0 throws with the last lines of the output. */
 export async function must(command, args, { what, fix, ...options }) {
   const { status, output } = await attempt(command, args, options);
+  if (output === noNpm.output)
+    throw new SetupError(
+      `${what} needs npm: ${output}`,
+      "install npm, or Node from nodejs.org, which has it",
+    );
   if (status !== 0)
     throw new SetupError(`${what} failed (${command} ended with ${status})\n${bothEnds(output)}`, fix);
   return output;

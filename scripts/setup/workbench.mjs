@@ -1,7 +1,7 @@
 // A real VS Code workbench for the tests, out of npm: the editor's own server, opened in Chromium. Not in package.json:
 // it is large, and only the tests need it.
 import { existsSync, mkdtempSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { headers, installAside, node20 } from "./node.mjs";
 import { versions, workbenchFolder, writeFile } from "./places.mjs";
 import { SetupError, attempt, must, say } from "./process.mjs";
@@ -14,7 +14,7 @@ const compiled = ["@vscode/spdlog", "native-watchdog", "node-pty"];
 async function build(folder, node) {
   await installAside(folder, `code-server@${versions.codeServer}`, "installing the workbench");
   const cwd = serverOf(folder);
-  const path = { PATH: `${dirname(node)}:${process.env.PATH}` };
+  const path = { PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
   await must(
     "npm",
     ["install", "--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--loglevel=error"],

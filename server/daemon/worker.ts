@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { ownPlace } from "../../shared/daemon/place.ts";
-import { processStart } from "../../shared/daemon/process.ts";
+import { startOfChild } from "../../shared/daemon/process.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import { readWorker, writeWorker } from "../../shared/run/lease.ts";
 import { workerCommand } from "../../shared/run/run.ts";
@@ -70,7 +70,7 @@ export function startWorker(
     if (readWorker(runFolder)?.pid !== child.pid) {
       writeWorker(runFolder, {
         pid: child.pid,
-        processStart: processStart(child.pid),
+        processStart: startOfChild(child.pid),
         place: ownPlace(),
         attempt,
         startedAt: new Date().toISOString(),

@@ -51,11 +51,12 @@ export interface BrokenYaml {
 
 /** Settings that a script means for its command, and that the command does not get. */
 export interface CutLaunch {
-  /** A backslash is missing, a blank follows it, or a comment or an empty line is below it. */
-  readonly cause: "missing" | "blank" | "comment";
+  /** A backslash is missing, a blank or a carriage return follows it, or a comment or an empty line is below it. */
+  readonly cause: "missing" | "blank" | "comment" | "return";
   /** Where the command ends. */
   readonly range: Range;
-  readonly edit: TextEdit;
+  /** Absent: an edit of the text changes no line ends. */
+  readonly edit?: TextEdit;
   /** How many settings follow, and the first of them. */
   readonly lost: number;
   readonly first: string;

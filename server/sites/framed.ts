@@ -6,6 +6,7 @@
 import { randomBytes } from "node:crypto";
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
+import { endFamily } from "../lib/own/processGroup.ts";
 import type { ShellAsk } from "./shell.ts";
 
 export type Outcome =
@@ -117,10 +118,5 @@ function end(child: ChildProcess): void {
   child.stdout?.destroy();
   child.stderr?.destroy();
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-  try {
-    if (process.platform === "win32") child.kill();
-    else process.kill(-child.pid, "SIGKILL");
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
-  }
+  endFamily(child.pid);
 }

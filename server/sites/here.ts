@@ -15,7 +15,12 @@ async function run(script: string, ask?: ShellAsk): Promise<ShellAnswer> {
 }
 
 const start = (line: string) =>
-  spawn("sh", ["-c", line], { cwd: homedir(), detached: process.platform !== "win32", stdio: "pipe" });
+  spawn("sh", ["-c", line], {
+    cwd: homedir(),
+    detached: process.platform !== "win32",
+    windowsHide: true,
+    stdio: "pipe",
+  });
 
 function withoutShell(error: unknown): never {
   if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;

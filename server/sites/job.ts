@@ -52,6 +52,7 @@ function packed(folder: string): Promise<Buffer> {
   return new Promise((done, refuse) => {
     const child = spawn("tar", ["-C", folder, "-cf", "-", "."], {
       stdio: ["ignore", "pipe", "pipe"],
+      windowsHide: true,
       // macOS would add a file of attributes to each.
       env: { ...process.env, COPYFILE_DISABLE: "1" },
     });

@@ -3,6 +3,7 @@
  * thread that asks, so a process is asked about once, and not again while every look finds it alive.
  */
 import { execFileSync } from "node:child_process";
+import { windowsProgram } from "../lib/windowsProgram.ts";
 
 /** Milliseconds between two looks at a number within which no other process has got it. */
 const sameWithin = 5_000;
@@ -67,7 +68,11 @@ function outputOf(program: string, words: readonly string[], zone?: string): str
 }
 
 const powershell = (command: string): string =>
-  outputOf("powershell.exe", ["-NoProfile", "-Command", command]);
+  outputOf(windowsProgram("WindowsPowerShell", "v1.0", "powershell.exe"), [
+    "-NoProfile",
+    "-Command",
+    command,
+  ]);
 
 export const windows: ProcessFacts = {
   start: (pid) => powershell(`(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`),
@@ -84,9 +89,33 @@ export const posix: ProcessFacts = {
   command: (pid) => outputOf("ps", ["-ww", "-o", "command=", "-p", String(pid)]),
 };
 
+/** Milliseconds from 1601, where Windows begins to count, to 1970. */
+const windowsEpoch = 11_644_473_600_000n;
+
+/** A moment as the system's program writes it: who knows when a process began need not ask. */
+export function writtenAs(milliseconds: number, platform = process.platform): string {
+  if (platform === "win32") return String((BigInt(Math.round(milliseconds)) + windowsEpoch) * 10_000n);
+  const [day = "", date = "", month = "", year = "", time = ""] = new Date(milliseconds)
+    .toUTCString()
+    .split(" ");
+  return `${universal}${day.slice(0, 3)} ${month} ${String(Number(date)).padStart(2)} ${time} ${year}`;
+}
+
+function momentOf(start: string): number | undefined {
+  if (/^\d{18}$/.test(start)) return Number(BigInt(start) / 10_000n - windowsEpoch);
+  return start.startsWith(universal) ? Date.parse(`${start.slice(universal.length)} UTC`) : undefined;
+}
+
+/** Milliseconds that a process may take from its start, as the system counts, until it looks at the clock. */
+const startTakes = 10_000;
+
 /** What an earlier version recorded on a Mac says no zone, and no longer tells two processes apart. */
-export const isSameStart = (recorded: string, now: string): boolean =>
-  recorded === now || (now.startsWith(universal) && recorded !== "" && !recorded.startsWith(universal));
+export function isSameStart(recorded: string, now: string): boolean {
+  if (recorded === now) return true;
+  const [one, other] = [momentOf(recorded), momentOf(now)];
+  if (one !== undefined && other !== undefined) return Math.abs(one - other) <= startTakes;
+  return now.startsWith(universal) && recorded !== "" && one === undefined;
+}
 
 /** Whether a command line names a folder. Windows tells neither the case of letters nor the two slashes apart. */
 export function namesFolder(command: string, folder: string, platform = process.platform): boolean {

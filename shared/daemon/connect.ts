@@ -18,7 +18,7 @@ import { protocolVersion, type Role } from "../protocol/protocol.ts";
 import { readDiscovery, type Discovery } from "./discovery.ts";
 import { shakeHands, type DaemonLink } from "./handshake.ts";
 import { takeLock } from "./lock.ts";
-import { isAlive, isElsewhere } from "./process.ts";
+import { isAlive, isElsewhere, mayBeAlive } from "./process.ts";
 import { serveWords } from "./owner.ts";
 import { refuseOthers } from "./ownership.ts";
 import { runtimePaths, type RuntimePaths } from "./runtime.ts";
@@ -122,7 +122,7 @@ async function limitedLink(paths: RuntimePaths, wish: ConnectWish, old: DaemonLi
 async function attach(paths: RuntimePaths, wish: ConnectWish): Promise<DaemonLink | null> {
   const discovery = readDiscovery(paths.discovery);
   // A process in another PID namespace cannot be seen, but its socket in a shared folder can be reached.
-  if (discovery === null || !(isAlive(discovery) || isElsewhere(discovery))) return null;
+  if (discovery === null || !(mayBeAlive(discovery) || isElsewhere(discovery))) return null;
   try {
     const link = await shakeHands(discovery, { role: wish.role, version: wish.version });
     if (link.hello.instance === discovery.instance) return link;
@@ -141,7 +141,7 @@ async function stillServing(paths: RuntimePaths, discovery: Discovery, error: un
   const deadline = performance.now() + leavingTime;
   while (performance.now() < deadline) {
     if (
-      !(isAlive(discovery) || isElsewhere(discovery)) ||
+      !(mayBeAlive(discovery) || isElsewhere(discovery)) ||
       readDiscovery(paths.discovery)?.instance !== discovery.instance
     )
       return null;

@@ -1,7 +1,7 @@
 /** Whether a process is still the one we mean: a pid alone says nothing after it has been given to another. */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
-import { AskedProcesses, isSameStart, namesFolder, posix, windows } from "./askedProcesses.ts";
+import { AskedProcesses, isSameStart, namesFolder, posix, windows, writtenAs } from "./askedProcesses.ts";
 import { ownPlace, samePlace, type Place } from "./place.ts";
 
 /** Who a process is, beyond its number. */
@@ -31,9 +31,13 @@ export function processStart(pid: number): string {
 
 const asked = new AskedProcesses(process.platform === "win32" ? windows : posix, isRunning);
 
+/** The start of a process that has begun just now, for which no program need be asked. */
+export const startOfChild = (pid: number, now = Date.now()): string =>
+  process.platform === "linux" ? processStart(pid) : writtenAs(now);
+
 export const ownIdentity = (): ProcessIdentity => ({
   pid: process.pid,
-  processStart: processStart(process.pid),
+  processStart: startOfChild(process.pid, performance.timeOrigin),
   place: ownPlace(),
 });
 
@@ -67,6 +71,10 @@ export function isAlive(identity: ProcessIdentity): boolean {
   const now = processStart(identity.pid);
   return now === "" ? process.platform !== "linux" : isSameStart(identity.processStart, now);
 }
+
+/** As far as it can be seen without starting a program: only where one would have to be asked may another have got the number. */
+export const mayBeAlive = (identity: ProcessIdentity): boolean =>
+  process.platform === "linux" ? isAlive(identity) : !isElsewhere(identity) && isRunning(identity.pid);
 
 /** Its program and arguments; null where they cannot be separated, or it is gone. */
 function linuxArguments(pid: number): readonly string[] {

@@ -9,7 +9,14 @@ import { z } from "zod";
 import { keepTouched } from "../daemon/heartbeat.ts";
 import { readLock, takeLock, touchedWithin } from "../daemon/lock.ts";
 import { placeSchema, placeText, type Place } from "../daemon/place.ts";
-import { isAlive, isElsewhere, ownIdentity, worksOn, type ProcessIdentity } from "../daemon/process.ts";
+import {
+  isAlive,
+  isElsewhere,
+  mayBeAlive,
+  ownIdentity,
+  worksOn,
+  type ProcessIdentity,
+} from "../daemon/process.ts";
 import { UserError } from "../lib/errors.ts";
 import { workerCommand, type WorkerFile } from "./run.ts";
 import { putInPlace } from "../lib/putInPlace.ts";
@@ -22,7 +29,7 @@ export const leasePath = (runFolder: string): string => join(runFolder, "lease")
  * a network file system keeps a file's times to itself.
  */
 const workerSilentAfter = 90_000;
-/** A worker that has just been started elsewhere takes its lease within this time. */
+/** Three beats; a worker that has just been started takes its lease within this time. */
 const leaseWithin = 15_000;
 
 const workerSchema = z.object({
@@ -63,9 +70,19 @@ export function writeWorker(runFolder: string, worker: WorkerFile): void {
  * no program says what a process was started with, the beat of the run's lease does.
  */
 export const isWorkerOf = (runFolder: string, identity: ProcessIdentity): boolean =>
-  isAlive(identity) &&
-  (worksOn(identity.pid, [workerCommand], runFolder) ??
-    touchedWithin([leasePath(runFolder), workerPath(runFolder)], leaseWithin));
+  isAlive(identity) && (worksOn(identity.pid, [workerCommand], runFolder) ?? isBeating(runFolder));
+
+const isBeating = (runFolder: string): boolean =>
+  touchedWithin([leasePath(runFolder), workerPath(runFolder)], leaseWithin);
+
+/** The same for who only looks, as often as twice a second: while its lease is touched no program is asked who that process is. */
+const seemsWorkerOf = (runFolder: string, identity: ProcessIdentity): boolean =>
+  mayBeAlive(identity) &&
+  ((process.platform !== "linux" && isBeating(runFolder)) || isWorkerOf(runFolder, identity));
+
+/** Whether it may be a worker of this run, gives no sign of life, and no program says what that process is. */
+export const isSilent = (runFolder: string, identity: ProcessIdentity): boolean =>
+  isAlive(identity) && worksOn(identity.pid, [workerCommand], runFolder) === undefined;
 
 /** Who works on a run now. */
 export type Holder =
@@ -76,9 +93,9 @@ export type Holder =
 
 export function holderOf(runFolder: string): Holder {
   const worker = readWorker(runFolder);
-  if (worker !== null && isWorkerOf(runFolder, worker)) return { state: "here", identity: worker };
+  if (worker !== null && seemsWorkerOf(runFolder, worker)) return { state: "here", identity: worker };
   const lease = readLock(leasePath(runFolder));
-  if (lease !== null && isWorkerOf(runFolder, lease)) return { state: "here", identity: lease };
+  if (lease !== null && seemsWorkerOf(runFolder, lease)) return { state: "here", identity: lease };
   if (lease?.place !== undefined && isBusyElsewhere(runFolder, lease))
     return { state: "elsewhere", pid: lease.pid, place: lease.place };
   if (

@@ -78,6 +78,7 @@ export class SetUp {
         cwd: this.places.home,
         env: { ...process.env, GRADUS_NATIVE_ROOT: root },
         stdio: ["ignore", "ignore", "pipe"],
+        windowsHide: true,
       });
       const tail: string[] = [];
       createInterface({ input: child.stderr }).on("line", (line) => {

@@ -9,6 +9,7 @@ import { refuseOthers } from "../../../shared/daemon/ownership.ts";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { isCheckout, setupScripts } from "./setupScripts.ts";
 import type { WasmConstructor } from "../../store/drivers/wasmDriver.ts";
+import { pythonNames } from "../../lib/own/pythonNames.ts";
 import { carriedVersion, requireCarried } from "../../lib/carried.ts";
 import {
   addonPath,
@@ -65,6 +66,7 @@ export function run(command: string, args: readonly string[], timeout = 60_000):
       // Never the current folder: `python3 -m pip` would run a `pip.py` there.
       cwd: existsSync(nativeRoot()) ? nativeRoot() : parse(process.cwd()).root,
       timeout,
+      windowsHide: true,
       env: { ...process.env, TF_CPP_MIN_LOG_LEVEL: "2" },
     };
     execFile(command, args, options, (error: ExecFileException | null, stdout, stderr) => {
@@ -149,7 +151,7 @@ export const checkCompiler = async (): Promise<readonly Check[]> =>
 export const checkPython = (): Promise<Check> =>
   checkTool(
     "Python with pip",
-    process.platform === "win32" ? ["py", "python", "python3"] : ["python3", "python"],
+    pythonNames(),
     ["-m", "pip", "--version"],
     "rewards in Python run on it; the engine's library is fetched without it, where an index is named in UV_DEFAULT_INDEX or uv is there",
     install("python3-pip", "brew install python", "winget install Python.Python.3.12"),

@@ -67,6 +67,8 @@ export function endAtOnce(
   const holder = holderOf(folder);
   if (holder.state !== "here") return;
   const { identity } = holder;
+  // Who only looks asks no program, but what a file says of a process is not enough to signal it.
+  if (!isWorkerOf(folder, identity)) return;
   if (platform !== "win32") process.kill(identity.pid, "SIGTERM");
   setTimeout(() => {
     if (isWorkerOf(folder, identity)) process.kill(identity.pid, "SIGKILL");

@@ -4,7 +4,7 @@ import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { liveStatuses, type RunStatus, type RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isSettled } from "../../../shared/protocol/runStatus.ts";
 import type { ProcessIdentity } from "../../../shared/daemon/process.ts";
-import { busyElsewhere, holderOf, isWorkerOf } from "../../../shared/run/lease.ts";
+import { busyElsewhere, holderOf, isSilent, isWorkerOf } from "../../../shared/run/lease.ts";
 import { readRunFile, runFolder } from "../../store/files.ts";
 import type { RemoteStore } from "../../store/remote.ts";
 import { goneFolder, interruption, unwritable } from "./interruption.ts";
@@ -12,6 +12,8 @@ import { StalledRuns } from "./stalledRuns.ts";
 
 /** How often a worker's process is looked for. */
 const lookEvery = 500;
+/** Looks in a row, two beats long, after which a worker without a sign of life has ended: after a laptop's sleep all beats are old. */
+const silentLooks = 20;
 
 const isLive = (status: RunStatus): boolean => liveStatuses.includes(status);
 
@@ -26,6 +28,8 @@ export class LiveRuns {
   private readonly unsettled = new Map<string, string>();
   /** Who was last seen to work on each: where its folder is removed, no file names that process any more. */
   private readonly workers = new Map<string, ProcessIdentity>();
+  /** At how many looks in a row those gave no sign of life. */
+  private readonly silent = new Map<string, number>();
   private readonly stalled: StalledRuns;
   private readonly timer: NodeJS.Timeout;
 
@@ -88,15 +92,29 @@ export class LiveRuns {
     this.stalled.look([...this.live]).catch((error: unknown) => this.log(messageOf(error)));
     for (const run of this.live) {
       try {
-        if (this.isWorkedOn(run))
+        const worker = this.workers.get(run);
+        if (this.isWorkedOn(run)) {
+          this.silent.delete(run);
           this.remote.call("ingest", run).catch((error: unknown) => this.log(messageOf(error)));
-        else void this.settle(run);
+        } else if (worker === undefined || this.hasEnded(run, worker)) void this.settle(run);
       } catch (error) {
         // In a timer: what is wrong with one run's folder must not end the daemon.
         this.live.delete(run);
         this.log(`run ${run}: ${messageOf(error)}`);
       }
     }
+  }
+
+  /** Where its number is in use and no program says by whom, its next beat is waited for. */
+  private hasEnded(run: string, worker: ProcessIdentity): boolean {
+    const looks = (this.silent.get(run) ?? 0) + 1;
+    if (looks < silentLooks && isSilent(this.folder(run), worker)) {
+      this.workers.set(run, worker);
+      this.silent.set(run, looks);
+      return false;
+    }
+    this.silent.delete(run);
+    return true;
   }
 
   /** The worker is gone: everything it wrote is read first, and only then is it said that it did not finish. */

@@ -63,7 +63,7 @@ export const cutOff: KeyRule = {
   id: "foreign-cut-launch",
   severity: "error",
   title: "Settings cut off from the command",
-  why: "A command continues on the next line only if a backslash is the last character of its line. A missing backslash, a blank after it, or a comment or an empty line below it ends the command. The program then starts with the settings above, and the shell runs every setting below as a command of its own.",
+  why: "A command continues on the next line only if a backslash is the last character of its line. A missing backslash, a blank after it, or a comment or an empty line below it ends the command, and so does a carriage return, the other half of Windows' line ends, in bash. The program then starts with the settings above, and the shell runs every setting below as a command of its own.",
 };
 export const brokenYaml: KeyRule = {
   id: "foreign-syntax",

@@ -1,6 +1,7 @@
 /** A command that ends before its settings do: a backslash is missing, or something follows it. */
 import type { TextEdit } from "../../config/check/diagnostic.ts";
 import type { CutLaunch } from "../document.ts";
+import type { LaunchWord } from "../shell/launchWord.ts";
 import type { ScriptLaunch } from "../shell/script.ts";
 import { Lines } from "./lines.ts";
 
@@ -23,10 +24,26 @@ export function cutLaunch(
   const lost = after
     .slice(0, end < 0 ? undefined : end)
     .flatMap(({ words }) => words.filter(({ text }) => loose.test(text)));
-  const cut = causeOf(text.split("\n"), first.line);
+  const cut = causeOf(text.split(/\r?\n/), first.line);
   if (cut === undefined || cut.range.start.line < from) return undefined;
   const [name] = /^[^=\s]+/.exec(first.words[0]!.text) ?? [""];
   return { ...cut, lost: lost.length, first: name, place: new Lines(text).range(first.words[0]!.span) };
+}
+
+/** A carriage return after the backslash: for bash the command ends there, although all else reads the file as it is meant. */
+export function cutByReturn(text: string, words: readonly LaunchWord[]): CutLaunch | undefined {
+  for (const [at, { span }] of words.entries()) {
+    const end = words[at - 1]?.span.end ?? span.start;
+    const gap = /\\\r\n/.exec(text.slice(end, span.start));
+    if (gap === null) continue;
+    const [from, lines] = [end + gap.index, new Lines(text)];
+    const settings = words.slice(at).filter((word) => loose.test(word.text));
+    const [first = words[at]!] = settings;
+    const [name] = /^[^=\s]+/.exec(first.text) ?? [""];
+    const [range, place] = [lines.range({ start: from, end: from + 1 }), lines.range(first.span)];
+    return { cause: "return", range, lost: settings.length, first: name, place };
+  }
+  return undefined;
 }
 
 type Cause = Pick<CutLaunch, "cause" | "range" | "edit">;
@@ -35,7 +52,7 @@ type Cause = Pick<CutLaunch, "cause" | "range" | "edit">;
 function causeOf(lines: readonly string[], lost: number): Cause | undefined {
   let above = lost - 1;
   while (above >= 0 && /^\s*(#.*)?$/.test(lines[above] ?? "")) above--;
-  const line = (lines[above] ?? "").replace(/\r$/, "");
+  const line = lines[above] ?? "";
   if (above < 0) return undefined;
   const blank = /\\(\s+(#.*)?)$/.exec(line);
   if (blank !== null) return spoilt(above, blank.index, line.length);

@@ -9,7 +9,7 @@ import { editDistance } from "../../lib/suggest.ts";
 import { isObject, valueOf } from "../values.ts";
 import { sftTreeOf, verlTreeOf } from "../verl/programs.ts";
 import { baseOfName, treeOfEngine, treeOnDisk } from "./base.ts";
-import { cutLaunch, loose } from "./cutLaunch.ts";
+import { cutByReturn, cutLaunch, loose } from "./cutLaunch.ts";
 import { Lines } from "./lines.ts";
 import { evidentOwner } from "./evidence.ts";
 import { holdsCommand, programOf, type LaunchProgram, type ScriptLookup } from "./recognise.ts";
@@ -114,7 +114,7 @@ class LaunchReader {
       ...read,
       // Settings that were cut off do not get their defaults.
       incomplete: read.incomplete || cut !== undefined,
-      cut,
+      cut: cut ?? (program.at < 0 ? undefined : cutByReturn(this.text, words)),
       processes: processesOf(options),
       unset: this.unset(words),
       uncertain: this.uncertain(program),

@@ -152,7 +152,7 @@ function ofMethod({ spot, node }: Visit): Location[] {
   if (method === undefined) return [];
   const page = join(pagesFolder(), "methods", `${method.slot}.md`);
   if (!existsSync(page)) return [];
-  const line = readFileSync(page, "utf8").split("\n").indexOf(`## ${method.name}`);
+  const line = readFileSync(page, "utf8").split(/\r?\n/).indexOf(`## ${method.name}`);
   const start = { line: Math.max(0, line), character: 0 };
   return [location(page, { start, end: start })];
 }

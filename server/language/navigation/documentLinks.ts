@@ -21,7 +21,7 @@ export function documentLinks({ root, file, text }: ConfigFile, merged: SourceNo
 function rulePages(text: string): DocumentLink[] {
   const pages = join(pagesFolder(), "rules");
   if (!text.includes("gradus-disable") || !existsSync(pages)) return [];
-  return text.split("\n").flatMap((line, index) => {
+  return text.split(/\r?\n/).flatMap((line, index) => {
     const comment = /#\s*gradus-disable[\w-]*[\s:]+(.*)$/d.exec(line);
     const [from] = comment?.indices?.[1] ?? [];
     if (from === undefined) return [];

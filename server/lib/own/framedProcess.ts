@@ -110,6 +110,7 @@ function startedAs(
     cwd: folder,
     // A group of its own, so that what the user's code starts ends with it.
     detached: process.platform !== "win32",
+    windowsHide: true,
     env: { ...pythonEnvironment(), ...environment },
     stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
   });

@@ -10,6 +10,7 @@ import { delimiter, dirname, isAbsolute, join, parse, resolve } from "node:path"
 import { refuseOthers } from "../../../shared/daemon/ownership.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { statsOf } from "../inputFile.ts";
+import { isPlaceholder, pythonNames, pythonsInside } from "./pythonNames.ts";
 import { admit } from "./withheld.ts";
 
 export interface Interpreter {
@@ -33,16 +34,15 @@ interface Asked {
 const windows = process.platform === "win32";
 const isFile = (path: string): boolean => statsOf(path)?.isFile() === true;
 
-/** Of a virtual environment. */
-const inside = (environment: string): string =>
-  windows ? join(environment, "Scripts", "python.exe") : join(environment, "bin", "python");
+const inside = (environment: string): string | undefined => pythonsInside(environment).find(isFile);
 
-function onPath(name: string, { PATH = "" }: NodeJS.ProcessEnv): string | undefined {
+/** A copy of Windows' environment has the name as it is written there. */
+function onPath(name: string, { Path = "", PATH = Path }: NodeJS.ProcessEnv): string | undefined {
   const ends = windows ? [".exe", ""] : [""];
   return PATH.split(delimiter)
     .filter((folder) => isAbsolute(folder))
     .flatMap((folder) => ends.map((end) => join(folder, name + end)))
-    .find(isFile);
+    .find((path) => isFile(path) && !isPlaceholder(path));
 }
 
 /** The file's folder and those above it, to the one that a repository or a store begins in; never the home folder. */
@@ -71,6 +71,7 @@ function ofUv(folders: readonly string[], environment: NodeJS.ProcessEnv): strin
     const path = execFileSync(uv, ["python", "find", "--project", project], {
       encoding: "utf8",
       timeout: 10_000,
+      windowsHide: true,
       stdio: ["ignore", "pipe", "ignore"],
     }).trim();
     return isFile(path) ? path : undefined;
@@ -82,14 +83,14 @@ function ofUv(folders: readonly string[], environment: NodeJS.ProcessEnv): strin
 function named(python: string, { folder, environment = process.env }: Asked): string | undefined {
   if (!/[/\\]/.test(python)) return onPath(python, environment);
   const path = resolve(folder, python.replace(/^~(?=[/\\])/, homedir()));
-  return isFile(path) ? path : [inside(path)].find(isFile);
+  return isFile(path) ? path : inside(path);
 }
 
 /** What a shell has chosen for the runs that it starts: the daemon that starts them may come from another. */
 export function shellPython(environment: NodeJS.ProcessEnv): string | undefined {
   const { GRADUS_PYTHON, VIRTUAL_ENV } = environment;
   if (GRADUS_PYTHON) return GRADUS_PYTHON;
-  return VIRTUAL_ENV ? [inside(VIRTUAL_ENV)].find(isFile) : undefined;
+  return VIRTUAL_ENV ? inside(VIRTUAL_ENV) : undefined;
 }
 
 /** @throws UserError that names what was tried, or the interpreter of a folder whose programs are withheld */
@@ -113,14 +114,13 @@ export function interpreterFor(asked: Asked): Interpreter {
     () => (active ? found(inside(active), "VIRTUAL_ENV") : undefined),
     ...folders.map((folder) => () => ofEnvironment(join(folder, ".venv"))),
     () => found(ofUv(folders, environment), "uv"),
-    () => found(onPath("python3", environment), "PATH"),
-    () => found(onPath("python", environment), "PATH"),
+    ...pythonNames().map((name) => () => found(onPath(name, environment), "PATH")),
   ];
   for (const place of places) {
     const interpreter = place();
     if (interpreter !== undefined) return interpreter;
   }
-  const tried = `VIRTUAL_ENV, \`.venv\` in ${folders.length === 0 ? dirname(file) : `${folders[0]!} and above`}, uv, and python3 and python on PATH`;
+  const tried = `VIRTUAL_ENV, \`.venv\` in ${folders.length === 0 ? dirname(file) : `${folders[0]!} and above`}, uv, and ${pythonNames().join(" and ")} on PATH`;
   throw missing(`no Python was found: looked at ${tried}`);
 }
 
@@ -147,7 +147,7 @@ const noPython = (file: string, { what, code }: NonNullable<Asked["owner"]>, mes
   });
 
 /** That a Python lacks a package. @param name as pip knows it */
-export const missingPackage = (name: string, python = "python3"): UserError =>
+export const missingPackage = (name: string, python = pythonNames()[0]!): UserError =>
   new UserError(`${name} is not installed for ${python}`, {
     code: "python-package",
     action: `Install it with \`${copiedWord(python)} -m pip install ${name}\`, or name another Python with \`python: PATH\`.`,

@@ -1,5 +1,5 @@
 /** A Node process that runs a user's code, in a bundled host of ours: messages over the channel of a fork. */
-import { fork, type ChildProcess } from "node:child_process";
+import { fork, type ChildProcess, type ForkOptions, type SpawnOptions } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { OwnProcess } from "./ownProcess.ts";
 import { markName } from "./processGroup.ts";
@@ -31,13 +31,16 @@ export abstract class ScriptProcess<Question extends object, Answer extends obje
   }
 }
 
-const started = (host: string, folder: string, mark: string): ChildProcess =>
-  fork(host, [], {
+function started(host: string, folder: string, mark: string): ChildProcess {
+  const options: ForkOptions & Pick<SpawnOptions, "windowsHide"> = {
     cwd: folder,
     serialization: "advanced",
     execArgv: ["--enable-source-maps"],
     // A group of its own, so that what the user's code starts ends with it.
     detached: process.platform !== "win32",
+    windowsHide: true,
     env: { ...process.env, [markName]: mark },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
-  });
+  };
+  return fork(host, [], options);
+}

@@ -45,7 +45,12 @@ export class SandboxProcess implements Runner<Order, SandboxResult> {
   hasEnded = false;
 
   constructor({ file, args, options }: WallCommand, parts: Parts) {
-    this.#child = spawn(file, args, { ...options, env: environment(), stdio: ["pipe", "pipe", "ignore"] });
+    this.#child = spawn(file, args, {
+      ...options,
+      env: environment(),
+      windowsHide: true,
+      stdio: ["pipe", "pipe", "ignore"],
+    });
     this.#exit = new Promise((resolve) => {
       const ended = (error?: Error): void => {
         this.hasEnded = true;

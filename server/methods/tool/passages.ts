@@ -69,7 +69,7 @@ function passageOf(line: string, file: string, at: number): Passage {
   if (!isObject(row) || text === undefined) throw refusal(file, "the line has no `text` or `contents`", at);
   const title = textOf(row, "title");
   if (title !== undefined) return { title, text };
-  const [first = "", ...rest] = text.split("\n");
+  const [first = "", ...rest] = text.split(/\r?\n/);
   const inQuotes = /^"(.*)"$/.exec(first)?.[1];
   return inQuotes === undefined
     ? { title: textOf(row, "id") ?? "", text }

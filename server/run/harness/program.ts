@@ -63,6 +63,7 @@ function started(command: Command, folder: string, environment: Readonly<Record<
     shell: typeof command === "string",
     // A group of its own, so that what the harness starts ends with it.
     detached: process.platform !== "win32",
+    windowsHide: true,
     env: { ...process.env, ...environment, [markName]: mark },
     stdio: ["pipe", "pipe", "pipe"],
   });

@@ -68,6 +68,7 @@ export class ServedRun implements PolicyServer {
     // The pipe to its standard input tells it of this process's end, however that comes.
     const child = spawn(process.execPath, [program, "serve", target, "--json", "--while-stdin"], {
       stdio: ["pipe", "pipe", "pipe"],
+      windowsHide: true,
     });
     const words = new LastWords(child);
     return new Promise((resolve, reject) => {

@@ -2,7 +2,11 @@
 import { spawnSync } from "node:child_process";
 
 const git = (folder: string, ...words: readonly string[]): string | null => {
-  const { status, stdout } = spawnSync("git", ["-C", folder, ...words], { encoding: "utf8", timeout: 5_000 });
+  const { status, stdout } = spawnSync("git", ["-C", folder, ...words], {
+    encoding: "utf8",
+    timeout: 5_000,
+    windowsHide: true,
+  });
   return status === 0 ? stdout : null;
 };
 

@@ -214,11 +214,16 @@ async function pythonOf(loaded: readonly Prepared[]): Promise<PythonAnswer | und
 /** undefined: a Python without `importlib.metadata`, or one that does not answer in time. */
 const asked = (path: string, names: readonly string[]): Promise<PythonAnswer | undefined> =>
   new Promise((answer) => {
-    execFile(path, ["-c", script, ...names], { timeout: 20_000, encoding: "utf8" }, (error, output) => {
-      try {
-        answer(error === null ? answerSchema.parse(JSON.parse(output)) : undefined);
-      } catch {
-        answer(undefined); // its start-up files print lines of their own
-      }
-    });
+    execFile(
+      path,
+      ["-c", script, ...names],
+      { timeout: 20_000, windowsHide: true, encoding: "utf8" },
+      (error, output) => {
+        try {
+          answer(error === null ? answerSchema.parse(JSON.parse(output)) : undefined);
+        } catch {
+          answer(undefined); // its start-up files print lines of their own
+        }
+      },
+    );
   });

@@ -27,7 +27,9 @@ const manifestShape = z.object({
       }),
     ),
     menus: z.record(z.string(), z.array(item)),
-    keybindings: z.array(z.object({ command: z.string(), key: z.string(), when: z.string() })),
+    keybindings: z.array(
+      z.object({ command: z.string(), key: z.string(), mac: z.string().optional(), when: z.string() }),
+    ),
     viewsContainers: z.object({ activitybar: z.array(z.object({ id: z.string(), icon: z.string() })) }),
     views: z.record(z.string(), z.array(z.object({ id: z.string(), icon: z.string() }))),
     viewsWelcome: z.array(z.object({ view: z.string(), contents: z.string(), when: z.string() })),
@@ -111,6 +113,13 @@ test("keys are of commands, and only where our documents are read", () => {
   }
   const keys = contributes.keybindings.map(({ key, when }) => `${key} ${when}`);
   assert.equal(new Set(keys).size, keys.length);
+});
+
+test("where Ctrl is a key of ours or of a text, a Mac has its own", () => {
+  for (const { command, key, mac } of contributes.keybindings)
+    assert.ok(!/ctrl/i.test(key) || /cmd/i.test(mac ?? ""), command);
+  for (const [name, text] of Object.entries(words))
+    assert.ok(!/ctrl/i.test(text) || text.includes("⌘"), name);
 });
 
 test("titles begin with a verb, are in title case and do not repeat the product's name", () => {

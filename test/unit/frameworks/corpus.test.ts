@@ -17,10 +17,16 @@ const files = (["verl", "trl", "openrlhf"] as const).map((framework) => ({
   names: readdirSync(join(root, framework)),
 }));
 
+const windowsEnds = (what: string): string =>
+  `foreign-cut-launch: The command ends here: this script has Windows line ends, and a carriage return follows the backslash. The ${what} on are not passed. Save it with LF line ends: \`perl -pi -e 's/\\r$//' 'windows.sh'\`.`;
+
 /** Findings that are right: the file, the rule, and what in the framework justifies it. */
 const expected: Readonly<Record<string, readonly string[]>> = {
   // os.environ may hold them, and a shell puts nothing in place of what it does not know.
   "trl/unknownParts.py": [],
+  // bash, with the files as they are: `--ref.num_nodes: command not found`.
+  "verl/windows.sh": [windowsEnds("31 settings from `algorithm.adv_estimator`")],
+  "openrlhf/windows.sh": [windowsEnds("38 settings from `--ref.num_nodes`")],
   // verl/trainer/ppo/v1/trainer_base.py: `_compute_advantage` has no `reward_baselines` for `compute_remax_outcome_advantage`.
   "verl/remax.sh": [
     "verl-estimator-needs: `remax` reads the reward of a greedy response, but verl's trainer since 0.9 does not pass it on: the first step stops. The older trainer passes it on.",

@@ -28,6 +28,21 @@ describe("a launch that is cut off", () => {
       assert.match(whole, /rollout\.n=8/);
     });
 
+  it("by Windows' line ends, said once and at the first backslash", () => {
+    const text = `${head} \\\n${rest}`.replaceAll("\n", "\r\n");
+    const [found, ...others] = check("run it.sh", text);
+    assert.deepEqual(others, []);
+    assert.deepEqual([found?.rule, found?.range.start], ["foreign-cut-launch", { line: 0, character: 33 }]);
+    assert.match(
+      found?.message ?? "",
+      /carriage return .* The 3 settings from `algorithm\.adv_estimator` on/,
+    );
+    assert.match(found?.message ?? "", /perl -pi -e 's\/\\r\$\/\/' 'run it\.sh'/);
+    assert.deepEqual(found?.fixes, []);
+    const whole = "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo\r\necho done # \\\r\n";
+    assert.ok(!check("run.sh", whole).some(({ rule }) => rule === "foreign-cut-launch"), "nothing is cut");
+  });
+
   it("is not one that ends, and is followed by something else", () => {
     assert.deepEqual(check("run.sh", `${head} \\\n${rest}`), []);
     assert.deepEqual(check("run.sh", `${head} \\\n${rest}\necho done\npython3 merge.py --steps 3\n`), []);

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { it } from "node:test";
 import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/index.ts";
 
@@ -26,3 +28,33 @@ for (const [what, text] of texts)
   it(`reads a launch script with ${what}`, () => {
     assert.equal(readFrameworkDocument("launch.sh", text)?.framework ?? "openrlhf", "openrlhf");
   });
+
+/** All that is read of a text and said about it, but for what Windows' line ends alone do to a script. */
+function seen(file: string, text: string) {
+  const document = readFrameworkDocument(file, text);
+  if (document === undefined) return undefined;
+  const { settings, text: _, cut, ...rest } = document;
+  const said = checkFrameworkDocument(document);
+  const broken = said.filter(({ message }) => message.includes("carriage return"));
+  assert.ok(broken.length <= 1, file);
+  return {
+    ...rest,
+    cut: cut?.cause === "return" ? undefined : cut,
+    settings: settings.map((setting) => ({ ...setting, text: setting.text.replaceAll("\r\n", "\n") })),
+    said: said
+      .filter((one) => !broken.includes(one))
+      .map(({ rule, message, range }) => [rule, message, range]),
+  };
+}
+
+it("reads a file with Windows' line ends as it reads the same file with others", () => {
+  const root = "test/fixtures/frameworks";
+  const files = readdirSync(root, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.(?:sh|ya?ml|py)$/.test(name))
+    .map((name) => join(root, name));
+  assert.ok(files.length > 100);
+  for (const file of files) {
+    const text = readFileSync(file, "utf8").replaceAll("\r\n", "\n");
+    assert.deepEqual(seen(file, text.replaceAll("\n", "\r\n")), seen(file, text), file);
+  }
+});

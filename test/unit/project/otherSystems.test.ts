@@ -8,6 +8,8 @@ interface Fault {
   readonly what: string;
   readonly pattern: RegExp;
   readonly example: string;
+  /** Where else it is looked for than in what ships. */
+  readonly alsoIn?: readonly string[];
   /** Files in which it is right. */
   readonly except: readonly string[];
 }
@@ -25,18 +27,74 @@ const faults: readonly Fault[] = [
     example: "renameSync(draft, path);",
     except: ["shared/lib/putInPlace.ts"],
   },
+  {
+    what: "a program that on Windows opens a window of its own",
+    pattern:
+      /(?<![.#\w])(?:spawn|spawnSync|execFile|execFileSync)\((?![\s\S]{0,400}?(?:windowsHide|options))/,
+    example: 'spawn("git", words, { cwd });',
+    except: [
+      // In a terminal, which it writes to.
+      "server/cli/text/quietly.ts",
+      // Not started there.
+      "server/lib/harbor/dockerfile.ts",
+      "server/lib/harbor/episode.ts",
+      "server/lib/harbor/namespaces.ts",
+      "server/lib/own/guard.ts",
+      "shared/daemon/place.ts",
+    ],
+  },
+  {
+    what: "a Python by one name, which another system has not",
+    pattern: /(?:spawn|spawnSync|execFile|execFileSync|run|onPath|asks)\("python3?"|\["python3"/,
+    example: 'spawn("python3", words)',
+    // In a Linux image; the names of each system.
+    except: ["server/lib/harbor/dockerfile.ts", "server/lib/own/pythonNames.ts"],
+  },
+  {
+    what: "npm or an editor as a program, which on Windows are scripts of a shell that nobody may start",
+    pattern: /(?:spawn|execFile|exec|fork)\w*\(\s*["'`](?:npm|npx|pnpm|yarn|code)\b|\.(?:cmd|bat)["'`]/,
+    example: 'spawn("npm", ["ci"])',
+    alsoIn: ["scripts"],
+    except: [],
+  },
+  {
+    what: "a symbolic link, which Windows makes for administrators alone",
+    pattern: /\bsymlink(?:Sync)?\(/,
+    example: "symlinkSync(built, wanted);",
+    alsoIn: ["scripts"],
+    // The workbench of the tests is not for Windows; the others ask for the system first.
+    except: ["scripts/setup/workbench.mjs"],
+  },
+  {
+    what: "a process group, which Windows has not",
+    pattern: /process\.kill\(-/,
+    example: 'process.kill(-child.pid, "SIGKILL");',
+    except: ["server/lib/harbor/namespaces.ts"],
+  },
+  {
+    what: "a program of Windows by its bare name, which is looked for in the working folder first",
+    pattern: /(?:spawn|execFile|outputOf)\w*\("(?:powershell|taskkill|cmd)(?:\.exe)?"/,
+    example: 'spawn("taskkill", words)',
+    except: [],
+  },
 ];
 
-const files = ["server", "shared", "extension"].flatMap((room) =>
-  readdirSync(room, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
-    .map((name) => join(room, name).replaceAll("\\", "/")),
-);
+const asksFirst: readonly string[] = ["scripts/setup/engine.mjs", "scripts/setup/sqlite.mjs"];
+const filesIn = (rooms: readonly string[]): readonly string[] =>
+  rooms.flatMap((room) =>
+    readdirSync(room, { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.m?ts$|\.mjs$/.test(name))
+      .map((name) => join(room, name).replaceAll("\\", "/"))
+      .filter((name) => !asksFirst.includes(name)),
+  );
+const shipped = filesIn(["server", "shared", "extension"]);
 
-for (const { what, pattern, example, except } of faults)
+for (const { what, pattern, example, except, alsoIn = [] } of faults)
   test(`nowhere: ${what}`, () => {
     assert.match(example, pattern);
-    const found = files.filter((file) => !except.includes(file) && pattern.test(readFileSync(file, "utf8")));
+    const found = [...shipped, ...filesIn(alsoIn)].filter(
+      (file) => !except.includes(file) && pattern.test(readFileSync(file, "utf8")),
+    );
     assert.deepEqual(found, []);
     for (const file of except)
       assert.match(readFileSync(file, "utf8"), pattern, `${file} no longer needs to be excepted`);

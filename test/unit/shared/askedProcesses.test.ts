@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { AskedProcesses, isSameStart, namesFolder, posix } from "../../../shared/daemon/askedProcesses.ts";
+import {
+  AskedProcesses,
+  isSameStart,
+  namesFolder,
+  posix,
+  writtenAs,
+} from "../../../shared/daemon/askedProcesses.ts";
 
 function system() {
   const seen = { asked: 0, now: 0, running: true };
@@ -55,6 +61,16 @@ test("a time zone makes no other process of one", () => {
   assert.ok(isSameStart("Mon Nov 30 10:00:00 2026", "UTC Mon Nov 30 11:00:00 2026"), "of an earlier version");
   assert.ok(!isSameStart("", "UTC Mon Nov 30 11:00:00 2026"));
   assert.ok(!isSameStart("4711", "4712"), "ticks");
+});
+
+test("who knows when a process began writes it as the system's program would", () => {
+  const moment = Date.UTC(2026, 10, 3, 7, 5, 9, 250);
+  assert.equal(writtenAs(moment, "darwin"), "UTC Tue Nov  3 07:05:09 2026");
+  assert.equal(writtenAs(moment, "win32"), "134381631092500000");
+  for (const platform of ["darwin", "win32"] as const) {
+    assert.ok(isSameStart(writtenAs(moment, platform), writtenAs(moment - 800, platform)));
+    assert.ok(!isSameStart(writtenAs(moment, platform), writtenAs(moment + 60_000, platform)));
+  }
 });
 
 test("a command line names a folder as its system writes it", () => {

@@ -35,7 +35,7 @@ function sourceOf(file: string): Source | undefined {
     const stamp = stampOf(stats);
     const known = cache.get(file);
     if (known?.stamp === stamp) return known;
-    const source = { stamp, text: readPython(file), signatures: new Map() };
+    const source = { stamp, text: readPython(file).replaceAll("\r\n", "\n"), signatures: new Map() };
     cache.set(file, source);
     return source;
   } catch {

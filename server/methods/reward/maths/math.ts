@@ -45,6 +45,7 @@ export async function pythonWithMathVerify(
   }
   const child = spawn(path, ["-c", "import sys; sys.path[:] = filter(None, sys.path); import math_verify"], {
     stdio: "ignore",
+    windowsHide: true,
     timeout: 60_000,
     // A `math_verify.py` of the current folder is not the package. (`-I` would hide those of the user, too.)
     cwd: parse(path).root,

@@ -75,6 +75,7 @@ function made(
   const { stdout, stderr, error, signal } = spawnSync(python, [gymFile()], {
     input: JSON.stringify({ values, seed, size }),
     encoding: "utf8",
+    windowsHide: true,
     timeout: patience,
     maxBuffer: 2 ** 30,
     // With a relative PYTHONPATH, modules of the current folder are imported.

@@ -1,8 +1,11 @@
 /** What a reward starts, prints and leaves behind. */
 import assert from "node:assert/strict";
-import { fork } from "node:child_process";
+import { fork, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import {
+  chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -11,10 +14,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { describe, test } from "node:test";
 import { build } from "esbuild";
 import { sweepBundles } from "../../../../server/lib/own/bundleFile.ts";
+import { endFamily } from "../../../../server/lib/own/processGroup.ts";
+import { withoutPython } from "../../../support/pythonReward.ts";
 import { cut } from "../../../../server/lib/own/cut.ts";
 import { user } from "../../../../server/methods/reward/own/user.ts";
 import type { TermValue } from "../../../../server/core/slots/reward.ts";
@@ -137,6 +142,46 @@ describe("children of a reward", linux, () => {
     }
     await until(() => !runs(seconds), "its end");
     assert.deepEqual(readdirSync(own), []);
+  });
+});
+
+describe("on Windows", { skip: process.platform === "win32" && "plants another system's programs" }, () => {
+  /** Its folder, with a program that ends trees, which writes what it is asked. */
+  function windows(): { readonly SystemRoot: string; readonly asked: () => string } {
+    const SystemRoot = temporary();
+    const [program, file] = [join(SystemRoot, "System32", "taskkill.exe"), join(SystemRoot, "asked")];
+    mkdirSync(join(SystemRoot, "System32"));
+    writeFileSync(program, `#!/bin/sh\necho "$*" >> ${file}\n`);
+    chmodSync(program, 0o755);
+    return { SystemRoot, asked: () => readFileSync(file, "utf8").trim() };
+  }
+
+  for (const has of [true, false])
+    test(`a process ends with its tree, ${has ? "" : "alone "}where ${has ? "a" : "no"} program ends trees`, async () => {
+      const { SystemRoot, asked } = windows();
+      const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1e9)"], { stdio: "ignore" });
+      const ended = once(child, "exit");
+      process.env["SystemRoot"] = has ? SystemRoot : temporary();
+      try {
+        endFamily(child.pid!, "win32");
+        assert.deepEqual(await ended, [null, "SIGKILL"]);
+        // Its number may be another's by now.
+        endFamily(child.pid!, "win32");
+      } finally {
+        delete process.env["SystemRoot"];
+      }
+      if (has) assert.equal(asked(), `/T /F /PID ${child.pid}`);
+    });
+
+  test("a Python host ends its own tree", { skip: withoutPython }, () => {
+    const { SystemRoot, asked } = windows();
+    const folder = resolve("server/methods/reward/own/python");
+    const program = `import os, sys; sys.path.insert(0, ${JSON.stringify(folder)}); import rewardHost; os.name = "nt"; print(os.getpid(), flush=True); rewardHost.end()`;
+    const { status, stdout } = spawnSync("python3", ["-B", "-c", program], {
+      encoding: "utf8",
+      env: { ...process.env, SystemRoot },
+    });
+    assert.deepEqual([status, asked()], [1, `/T /F /PID ${stdout.trim()}`]);
   });
 });
 

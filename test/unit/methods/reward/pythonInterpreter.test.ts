@@ -1,10 +1,11 @@
 /** Which Python a reward gets, and what the doctor says of it. */
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { checkPythonRewards } from "../../../../server/cli/doctor/pythonRewards.ts";
 import { interpreterFor, shellPython } from "../../../../server/lib/own/interpreter.ts";
+import { pythonNames, pythonsInside } from "../../../../server/lib/own/pythonNames.ts";
 import { withoutPython } from "../../../support/pythonReward.ts";
 import { temporary } from "../../support.ts";
 
@@ -57,6 +58,41 @@ test("it is the term's, else VIRTUAL_ENV's, that of the nearest .venv, uv's, or 
     assert.deepEqual(found(join(folder, "bin"), "", named), [active, "`python` of the term"]);
   assert.deepEqual(found(join(folder, "bin"), "", "python"), [plain, "`python` of the term"]);
   assert.throws(() => found("", "", "./nowhere"), /there is no Python at `\.\/nowhere`/);
+});
+
+test("each system has its names, and its places in an environment", () => {
+  const names = Object.fromEntries(
+    (["linux", "darwin", "win32"] as const).map((platform) => [
+      platform,
+      [pythonNames(platform), pythonsInside("env", platform).map((path) => path.replaceAll("\\", "/"))],
+    ]),
+  );
+  const unix = [["python3", "python"], ["env/bin/python"]];
+  const windows = [
+    ["python", "python3", "py"],
+    ["env/Scripts/python.exe", "env/python.exe"],
+  ];
+  assert.deepEqual(names, { linux: unix, darwin: unix, win32: windows });
+});
+
+test("what only opens Windows' Store is no Python, what the Store installed is one", () => {
+  const folder = temporary();
+  const [store, other] = ["WindowsApps", "bin"].map((name) => program(join(folder, name, "python3")));
+  const PATH = [dirname(store!), dirname(other!)].join(delimiter);
+  const found = (environment: NodeJS.ProcessEnv): string =>
+    interpreterFor({ named: undefined, folder, file: join(folder, "a.py"), environment }).path;
+  mkdirSync(join(folder, ".git"));
+  assert.equal(found({ PATH }), other);
+  assert.equal(found({ Path: PATH }), other, "as a copy of Windows' environment names it");
+  assert.throws(() => found({ PATH: dirname(store!) }), /no Python was found/);
+  mkdirSync(join(folder, "WindowsApps", "PythonSoftwareFoundation.Python.3.12_qbz5n2kfra8p0"));
+  assert.equal(found({ PATH }), store);
+  writeFileSync(join(folder, "file"), "");
+  assert.equal(
+    found({ PATH: [join(folder, "file", "below"), PATH].join(delimiter) }),
+    store,
+    "cannot be looked at",
+  );
 });
 
 describe("the doctor", { skip: withoutPython }, () => {

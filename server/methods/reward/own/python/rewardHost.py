@@ -26,7 +26,6 @@ import signal
 import struct
 import sys
 import threading
-import time
 import types
 
 MARK = "GRADUS_REWARD_MARK"
@@ -90,8 +89,22 @@ def end_all(leader):
     os.killpg(leader, signal.SIGKILL)
 
 
+def end_tree():
+    """Windows has no groups: its own program ends a process with what it has started."""
+    import subprocess  # slow to import, and seldom needed
+
+    program = os.path.join(os.environ.get("SystemRoot", "C:\\Windows"), "System32", "taskkill.exe")
+    flags = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+    try:
+        subprocess.call([program, "/T", "/F", "/PID", str(os.getpid())], creationflags=flags)
+    except OSError:
+        pass  # there is no such program: this process ends alone
+
+
 def end():
-    if hasattr(os, "killpg") and os.getpgid(0) == owner:
+    if os.name == "nt":
+        end_tree()
+    elif os.getpgid(0) == owner:
         end_all(owner)
     os._exit(1)
 
@@ -134,9 +147,15 @@ def lives(pid):
 
 
 def watch_by_thread(parent):
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
+    """On Windows the number of a parent that is gone stays, so its end is waited for."""
+    import ctypes
+
+    kernel = ctypes.WinDLL("kernel32")
+    kernel.OpenProcess.restype = ctypes.c_void_p
+    synchronize, forever = 0x100000, 0xFFFFFFFF
+    parent = kernel.OpenProcess(synchronize, False, parent)
+    kernel.WaitForSingleObject(ctypes.c_void_p(parent), forever)
+    end()
 
 
 # ---- loading --------------------------------------------------------------------------------------------------------
