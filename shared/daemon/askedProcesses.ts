@@ -88,9 +88,10 @@ export const posix: ProcessFacts = {
 export const isSameStart = (recorded: string, now: string): boolean =>
   recorded === now || (now.startsWith(universal) && recorded !== "" && !recorded.startsWith(universal));
 
-/** Whether a command line names a folder. Windows tells neither the case of letters nor the two slashes apart. */
-export function namesFolder(command: string, folder: string, platform = process.platform): boolean {
-  const plain = (text: string): string =>
-    platform === "win32" ? text.replaceAll("/", "\\").toLowerCase() : text;
-  return plain(command).includes(plain(folder));
+/** The folder that follows the words in a command line that is one text; Windows puts quotes around what has blanks. */
+export function folderAfter(command: string, words: readonly string[]): string {
+  const plain = command.replaceAll('"', "");
+  const [, given = ""] =
+    new RegExp(` ${words.join(" +")} +(.+?)(?: --attempt \\d+)?$`).exec(plain.trimEnd()) ?? [];
+  return given;
 }
