@@ -1,7 +1,7 @@
 import { needs } from "../config/needs.ts";
 import { copiedWord } from "../../shared/lib/copiedWord.ts";
 import { readFileSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { Option } from "commander";
 import { plural } from "../../shared/lib/format.ts";
 import { UserError } from "../../shared/lib/errors.ts";
@@ -10,6 +10,8 @@ import { exporters, writeProject, type Exported, type Missing } from "../framewo
 import { complain, exit, print, printJson, type Command } from "./command.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 import { collect } from "./text/diagnostics.ts";
+import { relativePath } from "../../shared/lib/slashes.ts";
+import { fileName } from "../../shared/lib/fileName.ts";
 
 declare const GRADUS_VERSION: string;
 
@@ -63,7 +65,7 @@ async function run(file: string, { to, out, set, python, launch, json }: Options
       action: `Name a trainer: --to ${externalEngines.join("|")}.`,
     });
   const exporter = exporters[use];
-  const folder = resolve(out ?? join(".gradus", "export", config.name));
+  const folder = resolve(out ?? join(".gradus", "export", fileName(config.name)));
   const text = readFileSync(resolve(file), "utf8");
   const request = { config, text, folder, python, launch, version: GRADUS_VERSION };
   const exported = await writeProject(exporter, request);
@@ -78,7 +80,7 @@ const as = (engine: ExternalEngine): readonly string[] => [
 ];
 
 function say({ files, missing }: Exported, folder: string, release: string): void {
-  const place = relative(process.cwd(), folder) || ".";
+  const place = relativePath(process.cwd(), folder) || ".";
   print(`${place}: ${plural(files.length, "file")} for ${release}: ${files.join(", ")}`);
   const changed = missing.filter(({ changes }) => changes === "algorithm");
   if (missing.length > 0) complain(heading(missing, changed));

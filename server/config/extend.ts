@@ -1,5 +1,5 @@
 /** A config's file and everything it extends, merged left to right, the file itself last. */
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, resolve } from "node:path";
 import { readFailure } from "../../shared/lib/errors.ts";
 import { limits, readText, regularFile } from "../lib/inputFile.ts";
@@ -24,6 +24,7 @@ import { presetFile, presetIds } from "./presets.ts";
 import { unknownName, type Report } from "./check/report.ts";
 import { parsedBefore, parseSource, type SourceFile } from "./text/source.ts";
 import type { Diagnostic } from "./check/diagnostic.ts";
+import { realPath } from "../../shared/lib/realPath.ts";
 
 interface Frame {
   readonly file: string;
@@ -189,7 +190,7 @@ export class Extender {
   }
 }
 
-const real = (file: string): string => (existsSync(file) ? realpathSync(file) : resolve(file));
+const real = (file: string): string => (existsSync(file) ? realPath(file) : resolve(file));
 
 const isPath = (name: string): boolean => isAbsolute(name) || /[/\\]/.test(name) || /\.ya?ml$/.test(name);
 

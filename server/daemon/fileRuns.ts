@@ -1,10 +1,11 @@
 /** The last runs of the configs that are open in some editor, kept as the store grows. Shared by all connections. */
-import { realpathSync } from "node:fs";
 import { messageOf } from "../../shared/lib/errors.ts";
 import { alarmOf, type Verdict } from "../../shared/run/verdict.ts";
 import type { RunRecord } from "../analysis/evidence/record.ts";
 import type { FileRuns } from "../store/queries/evidenceQueries.ts";
 import type { RemoteStore } from "../store/remote.ts";
+import { realPath } from "../../shared/lib/realPath.ts";
+import { withDrive } from "../../shared/lib/drive.ts";
 
 /** Milliseconds between two looks: a live run's steps are reported together. */
 const pace = 2_000;
@@ -113,7 +114,7 @@ export class OpenFileRuns {
 /** As it was opened, and with links resolved: a run may have been started by either. */
 export function pathsOf(file: string): readonly string[] {
   try {
-    return [...new Set([file, realpathSync(file)])];
+    return [...new Set([file, withDrive(realPath(file))])];
   } catch {
     return [file]; // not on disk yet
   }

@@ -1,6 +1,5 @@
 /** Every `gradus/*` request but hello and the feed: check the parameters, ask the store or the supervisor. */
 import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import * as protocol from "../../shared/protocol/protocol.ts";
 import type { ResultOf } from "../../shared/protocol/protocol.ts";
 import type { RemoteStore } from "../store/remote.ts";
@@ -28,6 +27,7 @@ import { dismiss } from "./verdict/dismissals.ts";
 import type { Verdicts } from "./verdict/verdicts.ts";
 import type { Supervisor } from "./runs/supervisor.ts";
 import type { TokenReader } from "./tokens/tokenReader.ts";
+import { pathOfAddress } from "../../shared/lib/fileAddress.ts";
 
 export type { Handlers } from "./answers.ts";
 
@@ -115,7 +115,7 @@ export function handlersOf(
       stageSteps(await remote.call("show", { run }), change),
     ),
     ...answers(protocol.configLens, async ({ uri }) => {
-      const file = uri.startsWith("file:") ? fileURLToPath(uri) : uri;
+      const file = pathOfAddress(uri);
       return { uri, line: firstLine(file), ...(await remote.call("lens", file)) };
     }),
   };

@@ -1,8 +1,8 @@
 /** Reports changes in the run logs and worker files. Never `**`: checkpoints and datasets do not matter here. */
-import { watch, type FSWatcher } from "chokidar";
-import { mkdirSync } from "node:fs";
-import { relative, sep } from "node:path";
+import { watch } from "chokidar";
+import { mkdirSync, watch as watchBelow } from "node:fs";
 import { runsFolder } from "../store/files.ts";
+import { relativePath, slashed } from "../../shared/lib/slashes.ts";
 
 /** runs/<id>, runs/<id>/{run,worker}.json, runs/<id>/log, runs/<id>/log/<attempt>, runs/<id>/log/<attempt>/<n>.seg */
 function watched(parts: readonly string[]): boolean {
@@ -46,16 +46,24 @@ export function watchRuns(
   store: string,
   touched: (run: string) => void,
   failed: (error: unknown) => void,
-): FSWatcher {
+  platform: NodeJS.Platform = process.platform,
+): { close(): Promise<void> | void } {
   const folder = runsFolder(store);
   mkdirSync(folder, { recursive: true });
-  const partsOf = (path: string): string[] => relative(folder, path).split(sep);
+  const touch = paced(touched);
+  // Windows renames no folder in which one is watched, a run's to the trash: there one watch, of the folder above, sees all below,
+  // and of a folder that comes whole, by a rename, its name alone.
+  if (platform === "win32")
+    return watchBelow(folder, { recursive: true, encoding: "utf8" }, (_, name) => {
+      const [run = "", ...parts] = slashed(name ?? "").split("/");
+      if (run !== "" && watched([run, ...parts])) touch(run);
+    }).on("error", failed);
+  const partsOf = (path: string): string[] => relativePath(folder, path).split("/");
   const watcher = watch(folder, {
     ignored: (path) => !watched(partsOf(path)),
     ignoreInitial: true,
     depth: 3,
   });
-  const touch = paced(touched);
   const touchRun = (path: string): void => {
     const [run] = partsOf(path);
     if (run !== undefined && run !== "") touch(run);

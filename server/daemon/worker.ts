@@ -1,10 +1,12 @@
 /** Starting a run's process: detached, its output in a file, no channel to us. It outlives the daemon. */
 import { spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { ownPlace } from "../../shared/daemon/place.ts";
 import { startOfChild } from "../../shared/daemon/process.ts";
+import { restingFolder } from "../../shared/daemon/restingFolder.ts";
 import { UserError } from "../../shared/lib/errors.ts";
+import { liesIn } from "../../shared/lib/liesIn.ts";
 import { readWorker, writeWorker } from "../../shared/run/lease.ts";
 import { workerCommand } from "../../shared/run/run.ts";
 import { readRunFile, workerLogPath } from "../store/files.ts";
@@ -37,6 +39,10 @@ export interface WorkerStart {
   readonly env?: NodeJS.ProcessEnv;
 }
 
+/** The config's, unless it is gone, or in the store itself, as of a run whose config was brought there. */
+export const workingFolder = (runFolder: string, project: string): string =>
+  existsSync(project) && !liesIn(project, resolve(runFolder, "..", "..")) ? project : restingFolder();
+
 /**
  * Starts attempt `attempt` of the run and writes worker.json, which the worker then writes again with what it knows.
  * @param ended called when the process has ended, or could not be started
@@ -52,7 +58,7 @@ export function startWorker(
       program.node,
       [program.entry, workerCommand, runFolder, "--attempt", String(attempt)],
       {
-        cwd: existsSync(dirname(configFile)) ? dirname(configFile) : runFolder,
+        cwd: workingFolder(runFolder, dirname(configFile)),
         detached: true,
         windowsHide: true,
         stdio: ["ignore", log, log],

@@ -1,6 +1,5 @@
 /** The configs a connection has open, each read once per change. */
 import { basename, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { TextDocument } from "vscode-languageserver-textdocument";
 import { isConfigName } from "../config/configKind.ts";
 import { loadConfig, type LoadedConfig } from "../rules/load.ts";
@@ -13,6 +12,7 @@ import { engineKeys } from "../frameworks/export/engineKeys.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
 import type { BackgroundFacts } from "./backgroundFacts.ts";
 import type { ReleaseHints } from "../frameworks/version.ts";
+import { pathOfAddress } from "../../shared/lib/fileAddress.ts";
 
 export interface OpenConfig {
   readonly uri: string;
@@ -38,10 +38,13 @@ export interface FrameworkFile {
   readonly document: FrameworkDocument;
 }
 
-/** Files that are not on a disk are read as if they lay in the working folder. */
-function pathOf(uri: string): string {
-  if (uri.startsWith("file:")) return fileURLToPath(uri);
-  return resolve(basename(decodeURIComponent(uri.replace(/^[\w+.-]+:/, ""))) || "untitled.gradus.yaml");
+/** What is on no disk is read as if it lay in the editor's first folder. */
+function pathOf(uri: string, folder = "."): string {
+  if (uri.startsWith("file:")) return pathOfAddress(uri);
+  return resolve(
+    folder,
+    basename(decodeURIComponent(uri.replace(/^[\w+.-]+:/, ""))) || "untitled.gradus.yaml",
+  );
 }
 
 export const isConfig = (document: Pick<TextDocument, "languageId" | "uri">): boolean =>
@@ -51,14 +54,17 @@ export class OpenConfigs {
   private readonly read = new Map<string, OpenConfig>();
 
   /** @param facts default: everything is read at once */
-  constructor(private readonly facts?: BackgroundFacts) {}
+  constructor(
+    private readonly facts?: BackgroundFacts,
+    private readonly folder: () => string | undefined = () => undefined,
+  ) {}
 
   /** The config as it is, read again only when its text or something it depends on has changed. */
   get(document: TextDocument): OpenConfig {
     const before = this.read.get(document.uri);
     if (before?.version === document.version) return before;
     const text = document.getText();
-    const file = pathOf(document.uri);
+    const file = pathOf(document.uri, this.folder());
     const known = { models: this.facts?.of(document.uri) ?? modelFacts, engineKeys };
     const loaded = loadConfig(file, { text, ...known });
     const broken = loaded.diagnostics.some(({ rule }) => rule === "syntax");
@@ -97,6 +103,8 @@ export class FrameworkFiles {
 
   private surroundings: ReleaseHints = {};
 
+  constructor(private readonly folder: () => string | undefined = () => undefined) {}
+
   /** Another Python is named, or what lies around the files has changed: none may be what it was. */
   stale(surroundings: ReleaseHints = this.surroundings): void {
     this.surroundings = surroundings;
@@ -108,7 +116,7 @@ export class FrameworkFiles {
     const { uri, version } = open;
     const known = this.read.get(uri);
     if (known?.version === version) return known.found;
-    const [file, text] = [pathOf(uri), open.getText()];
+    const [file, text] = [pathOf(uri, this.folder()), open.getText()];
     // Of a notebook that is open as JSON the places are those of cells that the editor does not show.
     const document =
       isNotebook(file) && !isModule(text) ? undefined : readFrameworkDocument(file, text, this.surroundings);

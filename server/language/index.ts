@@ -1,5 +1,4 @@
 /** The language server: the same code in the daemon's connections and in `gradus lsp --stdio`. */
-import { fileURLToPath } from "node:url";
 import {
   TextDocumentSyncKind,
   TextDocuments,
@@ -27,6 +26,7 @@ import { toLsp } from "./published.ts";
 import { changedSurroundings, surroundingsOf, watchSurroundings } from "./surroundings.ts";
 
 import type { Rescoring } from "./rescoring.ts";
+import { pathOfAddress } from "../../shared/lib/fileAddress.ts";
 
 export type { LastRun } from "../analysis/evidence/types.ts";
 export type { Evidence } from "./evidence.ts";
@@ -59,9 +59,9 @@ class Language implements AttachedLanguage {
     () => this.revalidate(),
     (error) => this.connection.console.error(`datasets: ${error.stack ?? error.message}`),
   );
-  private readonly configs = new OpenConfigs(this.facts);
+  private readonly configs = new OpenConfigs(this.facts, () => this.editor.folders[0]);
   private readonly pending = new Map<string, NodeJS.Immediate>();
-  private readonly frameworkFiles = new FrameworkFiles();
+  private readonly frameworkFiles = new FrameworkFiles(() => this.editor.folders[0]);
   private readonly diagnostics = new Map<string, DocumentDiagnostics>();
   private readonly published = new Map<string, OpenConfig | FrameworkFile>();
   private readonly disposables: { dispose(): void }[] = [];
@@ -290,6 +290,6 @@ function editorCapabilities({
     drawsRun: asked("drawsRun"),
     trusted: asked("trusted"),
     client: capabilities,
-    folders: uris.filter((uri) => uri.startsWith("file:")).map((uri) => fileURLToPath(uri)),
+    folders: uris.filter((uri) => uri.startsWith("file:")).map((uri) => pathOfAddress(uri)),
   };
 }

@@ -1,7 +1,8 @@
 /** Patterns of paths: `*`, `**`, `?`, `[abc]`, `{a,b}`. For shells that hand them over as they are. */
-import { normalize, sep } from "node:path";
+import { normalize } from "node:path";
+import { slashed } from "../../shared/lib/slashes.ts";
 
-const slashes = (path: string): string => normalize(path).replaceAll(sep, "/");
+const slashes = (path: string): string => slashed(normalize(path));
 
 /** Tells whether a path matches. */
 export function matcher(pattern: string): (path: string) => boolean {

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { noFile, shownPath } from "../lib/texts/shownPath.ts";
 import { readFailure } from "../../shared/lib/errors.ts";
 import { regularFile, statsOf } from "../lib/inputFile.ts";
@@ -7,6 +7,7 @@ import type { Fix } from "../config/check/diagnostic.ts";
 import type { Origin } from "../config/text/node.ts";
 import { nearest } from "../lib/suggest.ts";
 import { replace } from "../config/check/report.ts";
+import { relativePath } from "../../shared/lib/slashes.ts";
 
 /** The file in a missing one's folder whose name is nearest, as `at` would write it. */
 export function sibling(
@@ -18,7 +19,7 @@ export function sibling(
   const meant =
     existsSync(folder) && !existsSync(missing) ? nearest(basename(missing), readdirSync(folder)) : undefined;
   if (meant === undefined) return { hint: "", fixes: [] };
-  const path = relative(at.folder, join(folder, meant));
+  const path = relativePath(at.folder, join(folder, meant));
   const fix = replace(at.range, yamlText(path), `Change to \`${path}\``);
   return { hint: ` Did you mean \`${path}\`?`, fixes: [fix] };
 }

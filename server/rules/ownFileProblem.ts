@@ -1,6 +1,6 @@
 /** What is wrong with a file of the user's that a config names: found by parsing, nothing is executed. */
 import { existsSync, readdirSync } from "node:fs";
-import { basename, dirname, relative } from "node:path";
+import { basename, dirname } from "node:path";
 import { shownPath } from "../lib/texts/shownPath.ts";
 import { exportsOf } from "../config/check/exports.ts";
 import { replace } from "../config/check/report.ts";
@@ -8,6 +8,7 @@ import type { Choice, SlotName } from "../core/declaration.ts";
 import { listed, nearest } from "../lib/suggest.ts";
 import { unfitFile } from "./nearFile.ts";
 import type { reportAt } from "./rule.ts";
+import { relativePath } from "../../shared/lib/slashes.ts";
 
 interface OwnFileProblem {
   readonly message: string;
@@ -33,7 +34,7 @@ export function ownFileProblem(
   const path = String(params["file"]);
   const name = shownPath(dirname(config), path);
   const inConfig = (own: string): string => {
-    const short = relative(dirname(config), own);
+    const short = relativePath(dirname(config), own);
     return short.startsWith("..") ? short : `./${short}`;
   };
   const unfit = unfitFile(path);

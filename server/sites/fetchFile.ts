@@ -5,6 +5,7 @@ import { UserError } from "../../shared/lib/errors.ts";
 import { limits } from "../lib/inputFile.ts";
 import { shellWord } from "./shell.ts";
 import type { Site } from "./siteOf.ts";
+import { pathHere } from "../../shared/lib/fileName.ts";
 
 /** Of the config that a mirrored run was named with. */
 export const configFolder = (mirror: string): string => join(mirror, ".config");
@@ -27,7 +28,7 @@ export async function fetchFile({ shell, name }: Site, path: string, folder: str
       action: "Name the file by its absolute path, or by the one from the home folder there.",
     });
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, posix.basename(path));
+  const file = join(folder, pathHere(posix.basename(path)));
   writeFileSync(file, stdout);
   return file;
 }

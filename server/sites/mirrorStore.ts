@@ -18,6 +18,7 @@ import { fileWindow } from "../lib/growing/fileWindow.ts";
 import type { ListedFile, Piece, Seen } from "./mirrorCalls.ts";
 import type { FileKind } from "./mirrorFiles.ts";
 import { putInPlace } from "../../shared/lib/putInPlace.ts";
+import { pathHere } from "../../shared/lib/fileName.ts";
 
 export interface Wanted {
   readonly file: ListedFile;
@@ -51,7 +52,7 @@ export class MirrorStore {
     folder: string,
   ) {
     const name = posix.basename(folder);
-    this.local = join(root, /^[.~]*$/.test(name) ? "files" : name);
+    this.local = join(root, /^[.~]*$/.test(name) ? "files" : pathHere(name));
     this.own = join(root, ".mirror");
     mkdirSync(this.own, { recursive: true });
     this.known = readKnown(this.knownFile);
@@ -151,8 +152,8 @@ export class MirrorStore {
 
   /** A file that was named lies where the folder would. */
   private pathOf({ path }: Pick<ListedFile, "path">): string {
-    if (path.startsWith("../")) return join(this.root, path.slice(3));
-    return join(this.single ? this.root : this.local, path);
+    if (path.startsWith("../")) return join(this.root, pathHere(path.slice(3)));
+    return join(this.single ? this.root : this.local, pathHere(path));
   }
 
   private partOf({ path, size, mtime, inode }: ListedFile): string {

@@ -1,6 +1,6 @@
 /** Rollouts that lie near a config: of its last run in a store, else what its trainer has dumped. Nothing is started or written. */
 import { existsSync } from "node:fs";
-import { dirname, relative, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { findStore } from "../../shared/daemon/findStore.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import { attemptsOf, logStart, readCommitted } from "../../shared/log/reader.ts";
@@ -14,6 +14,7 @@ import { placeFile } from "./imported/placeFiles.ts";
 import { termsOf } from "./imported/rewardTerms.ts";
 import { LineScanner } from "./imported/scanLines.ts";
 import { noMetrics } from "./imported/trainerMetrics.ts";
+import { relativePath } from "../../shared/lib/slashes.ts";
 
 /** Bytes of a log that are read: its first steps. */
 const most = 1024 * 1024;
@@ -69,8 +70,8 @@ function ofDump(config: RunConfig): RecordedRollouts | undefined {
       progress: () => undefined,
     },
     new LineScanner(),
-    { ...file, relative: relative(output.folder, file.file) },
+    { ...file, relative: relativePath(output.folder, file.file) },
     { halfWritten: [], unscored: [] },
   );
-  return { rows: readPlacedStep(output.folder, record).rows, from: relative(folder, file.file) };
+  return { rows: readPlacedStep(output.folder, record).rows, from: relativePath(folder, file.file) };
 }

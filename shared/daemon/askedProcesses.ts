@@ -117,9 +117,10 @@ export function isSameStart(recorded: string, now: string): boolean {
   return now.startsWith(universal) && recorded !== "" && one === undefined;
 }
 
-/** Whether a command line names a folder. Windows tells neither the case of letters nor the two slashes apart. */
-export function namesFolder(command: string, folder: string, platform = process.platform): boolean {
-  const plain = (text: string): string =>
-    platform === "win32" ? text.replaceAll("/", "\\").toLowerCase() : text;
-  return plain(command).includes(plain(folder));
+/** The folder that follows the words in a command line that is one text; Windows puts quotes around what has blanks. */
+export function folderAfter(command: string, words: readonly string[]): string {
+  const plain = command.replaceAll('"', "");
+  const [, given = ""] =
+    new RegExp(` ${words.join(" +")} +(.+?)(?: --attempt \\d+)?$`).exec(plain.trimEnd()) ?? [];
+  return given;
 }

@@ -18,9 +18,11 @@ import { protocolVersion, type Role } from "../protocol/protocol.ts";
 import { readDiscovery, type Discovery } from "./discovery.ts";
 import { shakeHands, type DaemonLink } from "./handshake.ts";
 import { takeLock } from "./lock.ts";
+import { refuseLong } from "./longStore.ts";
 import { isAlive, isElsewhere, mayBeAlive } from "./process.ts";
 import { serveWords } from "./owner.ts";
 import { refuseOthers } from "./ownership.ts";
+import { restingFolder } from "./restingFolder.ts";
 import { runtimePaths, type RuntimePaths } from "./runtime.ts";
 import { putInPlace } from "../lib/putInPlace.ts";
 
@@ -67,6 +69,7 @@ export async function connectExisting(wish: ConnectWish): Promise<DaemonLink | n
  * it attaches with mode `limited`. Of several starters one starts, the others wait and connect.
  */
 export async function connectOrStart(wish: StartWish): Promise<DaemonLink> {
+  refuseLong(wish.store);
   makeStore(wish.store);
   refuseOthers(wish.store, "store");
   const paths = runtimePaths(wish.store);
@@ -214,7 +217,7 @@ function spawned(wish: StartWish): ChildProcess {
   const log = openLog(daemonLog(wish.store));
   try {
     const child = (wish.spawn ?? spawnProcess)(wish.node, [wish.cli, "daemon", ...serveWords, wish.store], {
-      cwd: wish.store,
+      cwd: restingFolder(),
       detached: true,
       windowsHide: true,
       stdio: ["ignore", log, log],

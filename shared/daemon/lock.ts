@@ -1,6 +1,7 @@
 /**
  * A lock file that says who holds it. It appears with its content in one step (a link to a finished file), so a reader never
- * sees half of it, and it is stale when its holder is gone. Whether a holder of another machine or PID namespace
+ * sees half of it; where a disk has no links (exFAT), whoever writes it looks whether it stayed. It is stale when its holder is
+ * gone. Whether a holder of another machine or PID namespace
  * lives cannot be seen: it counts as alive while it touches the file.
  */
 import { randomBytes } from "node:crypto";
@@ -64,6 +65,8 @@ interface LockOptions {
   readonly store?: LockHolder["store"];
   /** Whether whom the file names holds it still; `isHolding` if not said. */
   readonly holds?: (holder: LockHolder, path: string) => boolean;
+  /** Puts a finished file in a place where none is: a test gives its own. */
+  readonly link?: typeof linkSync;
 }
 
 /** Takes the lock, or says who holds it. */
@@ -76,11 +79,11 @@ export function takeLock(path: string, options: LockOptions = {}): LockResult {
   writeFileSync(draft, JSON.stringify(content), { mode: 0o600, flag: "wx" });
   try {
     for (let attempt = 0; attempt < 10; attempt++) {
-      if (linked(draft, path)) return { state: "taken", lock: lockOf(path, id) };
+      if (placed(draft, path, options.link)) return { state: "taken", lock: lockOf(path, id) };
       const present = readLock(path);
       if (present !== null && holds(present, path) && !tooOld(path, options.maximumAge))
         return { state: "held", by: present };
-      setAside(path, present?.id);
+      setAside(path, present?.id, options.link);
     }
     return { state: "held", by: readLock(path) ?? { pid: 0, processStart: "" } };
   } finally {
@@ -103,12 +106,29 @@ function lockOf(path: string, id: string): Lock {
   };
 }
 
-function linked(draft: string, path: string): boolean {
+const isTaken = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "EEXIST";
+
+/** @returns false: another's file lies there */
+function placed(draft: string, path: string, link = linkSync): boolean {
   try {
-    linkSync(draft, path);
+    link(draft, path);
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    return !isTaken(error) && written(draft, path);
+  }
+}
+
+/**
+ * Without a link it is empty for a moment. Whoever saw it so, and set it aside, has either removed it before it was whole, and it is
+ * not ours, or finds it whole and puts it back.
+ */
+function written(draft: string, path: string): boolean {
+  try {
+    writeFileSync(path, readFileSync(draft), { mode: 0o600, flag: "wx" });
+    return readLock(path)?.id === readLock(draft)?.id;
+  } catch (error) {
+    if (isTaken(error)) return false;
     throw error;
   }
 }
@@ -123,13 +143,13 @@ function tooOld(path: string, maximumAge: number | undefined): boolean {
 }
 
 /** Moves a stale lock away. Where another process was faster and the file is a new holder's, it is put back. */
-function setAside(path: string, staleId: string | undefined): void {
+function setAside(path: string, staleId: string | undefined, link = linkSync): void {
   const aside = `${path}.${randomBytes(8).toString("hex")}.stale`;
   try {
     putInPlace(path, aside);
   } catch {
     return; // gone already
   }
-  if (readLock(aside)?.id !== staleId) linked(aside, path);
+  if (readLock(aside)?.id !== staleId) placed(aside, path, link);
   rmSync(aside, { recursive: true, force: true });
 }

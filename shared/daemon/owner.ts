@@ -2,7 +2,7 @@
  * Which process serves a store, when it does not answer: its lock files say so, and they are believed only as far as the
  * process shows it. A daemon that hangs, or whose socket is gone, can so be reported and ended.
  */
-import { realpathSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { UserError, messageOf } from "../lib/errors.ts";
@@ -11,6 +11,7 @@ import { isHolding, readLock, silentAfter, touchedWithin, type LockHolder } from
 import type { Place } from "./place.ts";
 import { isAlive, isElsewhere, worksOn, type ProcessIdentity } from "./process.ts";
 import { runtimePaths } from "./runtime.ts";
+import { realPath } from "../lib/realPath.ts";
 
 /** In the store itself: two sessions of one person may have different runtime folders. */
 export const storeLockPath = (store: string): string => join(store, "owner.lock");
@@ -22,7 +23,7 @@ type StoreIdentity = NonNullable<LockHolder["store"]>;
 
 export function identityOfStore(store: string): StoreIdentity {
   const { dev, ino } = statSync(store, { bigint: true });
-  return { path: realpathSync(store), device: String(dev), inode: String(ino) };
+  return { path: realPath(store), device: String(dev), inode: String(ino) };
 }
 
 /** A copy of a folder brings the original's lock along, which says nothing about the copy. A moved folder is the same one. */

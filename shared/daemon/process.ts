@@ -1,8 +1,9 @@
 /** Whether a process is still the one we mean: a pid alone says nothing after it has been given to another. */
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { AskedProcesses, isSameStart, namesFolder, posix, windows, writtenAs } from "./askedProcesses.ts";
+import { AskedProcesses, folderAfter, isSameStart, posix, windows, writtenAs } from "./askedProcesses.ts";
 import { ownPlace, samePlace, type Place } from "./place.ts";
+import { realPath } from "../lib/realPath.ts";
 
 /** Who a process is, beyond its number. */
 export interface ProcessIdentity {
@@ -95,7 +96,7 @@ export function worksOn(pid: number, words: readonly string[], folder: string): 
   if (process.platform !== "linux") {
     const command = asked.command(pid);
     if (command === "") return undefined;
-    return words.every((word) => command.includes(word)) && namesFolder(command, folder);
+    return sameFolder(folderAfter(command, words), folder);
   }
   const given = linuxArguments(pid);
   return given.some(
@@ -109,5 +110,5 @@ export function worksOn(pid: number, words: readonly string[], folder: string): 
 function sameFolder(given: string, folder: string): boolean {
   if (given === "") return false;
   if (!existsSync(given)) return basename(given) === basename(folder);
-  return realpathSync(given) === realpathSync(folder);
+  return realPath(given) === realPath(folder);
 }

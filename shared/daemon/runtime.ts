@@ -4,30 +4,58 @@
  */
 import { copiedWord } from "../lib/copiedWord.ts";
 import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { lstatSync, mkdirSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, posix, resolve, win32 } from "node:path";
 import { UserError } from "../lib/errors.ts";
+import { realPath } from "../lib/realPath.ts";
 
-/** Unix socket paths hold 104 bytes on macOS, 108 on Linux. */
+/** Bytes of a Unix socket's path: macOS holds 104, Linux 108, a zero byte at the end among them. */
 const maximumSocketPath = 95;
-const longestName = "/gradus/0123456789abcdef-01234567.sock".length;
+const longestName = "/0123456789abcdef-01234567.sock".length;
 
-function candidate(): string {
-  const own = process.env["XDG_RUNTIME_DIR"];
-  const user =
-    process.platform === "win32" ? userInfo().username : String(process.getuid?.() ?? userInfo().username);
+interface User {
+  readonly platform: NodeJS.Platform;
+  /** XDG_RUNTIME_DIR. */
+  readonly own: string | undefined;
+  readonly temporary: string;
+  /** A name, or where the system has them a number: that is short. */
+  readonly user: string;
+}
+
+/** The user's own folder, where that is short enough for a socket; else the temporary one, else `/tmp`. */
+export function runtimeFolderOf({ platform, own, temporary, user }: User): string {
+  const isWindows = platform === "win32";
+  const { join } = isWindows ? win32 : posix;
   const choices = [
     ...(own === undefined || own === "" ? [] : [join(own, "gradus")]),
-    join(tmpdir(), `gradus-${user}`),
+    join(temporary, `gradus-${user}`),
   ];
+  // A pipe of Windows lies in no folder.
   const short = choices.find(
-    (folder) =>
-      process.platform === "win32" ||
-      Buffer.byteLength(folder) + longestName - "/gradus".length < maximumSocketPath,
+    (folder) => isWindows || Buffer.byteLength(folder) + longestName < maximumSocketPath,
   );
   return short ?? join("/tmp", `gradus-${user}`);
 }
+
+/** Unique for each instance. @param key of the store: a hash */
+export function socketPathOf(
+  folder: string,
+  key: string,
+  instance: string,
+  platform: NodeJS.Platform = process.platform,
+): string {
+  const name = `${key}-${instance.slice(0, 8)}`;
+  return platform === "win32" ? `\\\\.\\pipe\\gradus-${name}` : posix.join(folder, `${name}.sock`);
+}
+
+const candidate = (): string =>
+  runtimeFolderOf({
+    platform: process.platform,
+    own: process.env["XDG_RUNTIME_DIR"],
+    temporary: tmpdir(),
+    user: String(process.getuid?.() ?? userInfo().username),
+  });
 
 /** The per-user folder, made with mode 0700 when absent. Throws a UserError when it cannot be trusted. */
 export function runtimeFolder(): string {
@@ -70,9 +98,9 @@ export interface RuntimePaths {
 function realStore(store: string): string {
   const absolute = resolve(store);
   try {
-    return realpathSync(absolute);
+    return realPath(absolute);
   } catch {
-    return join(realpathSync(dirname(absolute)), basename(absolute));
+    return join(realPath(dirname(absolute)), basename(absolute));
   }
 }
 
@@ -81,15 +109,11 @@ export function runtimePaths(store: string): RuntimePaths {
   const folder = runtimeFolder();
   const key = createHash("sha256").update(real).digest("hex").slice(0, 16);
   const at = (suffix: string): string => join(folder, `${key}${suffix}`);
-  const socket = (instance: string): string =>
-    process.platform === "win32"
-      ? `\\\\.\\pipe\\gradus-${key}-${instance.slice(0, 8)}`
-      : at(`-${instance.slice(0, 8)}.sock`);
   return {
     store: real,
     discovery: at(".json"),
     startLock: at(".start.lock"),
     ownerLock: at(".lock"),
-    socket,
+    socket: (instance) => socketPathOf(folder, key, instance),
   };
 }

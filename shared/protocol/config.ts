@@ -4,7 +4,7 @@ import type { Json } from "../lib/json.ts";
 import type { RewardCoverage } from "../rollouts/coverage.ts";
 import type { Rescored, Sweep } from "../rollouts/rescore.ts";
 import { request } from "./descriptor.ts";
-import { edited, run } from "./parameters.ts";
+import { edited, path, run } from "./parameters.ts";
 import type { ArmTurnover } from "../run/turnover.ts";
 import type { RunSummary } from "./runs.ts";
 
@@ -42,7 +42,7 @@ const json: z.ZodType<Json, Json> = z.json();
 export const configSet = request<{ readonly text: string }>()(
   "gradus/config/set",
   z.object({
-    file: z.string(),
+    file: path,
     text: z.string(),
     set: z.array(z.object({ path: z.string(), value: json })).min(1),
   }),

@@ -1,6 +1,9 @@
 /** What several requests ask with. */
 import { z } from "zod";
+import { withDrive } from "../lib/drive.ts";
 import { runIdSchema } from "../run/runId.ts";
+
+export const path = z.string().overwrite((text) => withDrive(text));
 
 export const run = z.object({ run: runIdSchema });
 

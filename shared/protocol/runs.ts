@@ -11,7 +11,7 @@ import type { Verdict, VerdictBrief } from "../run/verdict.ts";
 import type { RunWarning } from "../run/outcome.ts";
 import type { RunStatus } from "./runStatus.ts";
 import { request } from "./descriptor.ts";
-import { run } from "./parameters.ts";
+import { path, run } from "./parameters.ts";
 
 export interface RunSummary {
   readonly id: string;
@@ -90,7 +90,7 @@ const reaching = z
 export const runsStart = request<{ readonly run: string; readonly folder: string }>()(
   "gradus/runs/start",
   z.object({
-    file: z.string(),
+    file: path,
     set: z.array(z.string()).default([]),
     steps: z.number().int().positive().optional(),
     seed: z.number().int().optional(),
@@ -120,7 +120,7 @@ export const runsImport = request<{
   "gradus/runs/import",
   z.object({
     /** Absolute: a folder, the file of a trackio project, or a log, which is read once. Of a site: absolute, or from the user's home there. */
-    folder: z.string(),
+    folder: path,
     /** Where the folder lies, if not here. */
     site: z
       .object({
@@ -131,7 +131,7 @@ export const runsImport = request<{
       .optional(),
     name: z.string().optional(),
     /** Absolute, or `box:run.sh` for a folder of a site; null: none, absent: what lies near the folder. */
-    config: z.string().nullable().optional(),
+    config: path.nullable().optional(),
     set: z.array(z.string()).default([]),
     /** Of several runs in one file, which. */
     sourceRun: z.string().optional(),
@@ -167,7 +167,7 @@ export const runsFork = request<{
   run.extend({
     step: z.number().int().optional().describe("Default: the last checkpoint."),
     /** Default: the config that the run kept. */
-    file: z.string().optional(),
+    file: path.optional(),
     fresh: z
       .boolean()
       .default(false)

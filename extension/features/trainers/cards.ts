@@ -1,6 +1,6 @@
 /** Of each folder that holds another trainer's launch, what `gradus check` says of it. Silent where anything is ours. */
 import { existsSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { languages, workspace, type Disposable, type TextDocument } from "vscode";
 import type { FolderSum } from "../../../shared/editor/folderSum.ts";
 import { messageOf } from "../../../shared/lib/errors.ts";
@@ -15,6 +15,7 @@ import { findConfigs } from "../configs/find.ts";
 import { Emitter } from "../connection/emitter.ts";
 import type { Stores } from "../connection/stores.ts";
 import { cardOf, type Card } from "./card.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 /** Milliseconds in which several saved files are one change: an editor may save at each pause. */
 const beat = 5_000;
@@ -110,7 +111,7 @@ export class Cards implements Disposable {
 
   /** Of the launch alone where the folder is too large. */
   async #sumOf(folder: string, { file }: Launch): Promise<FolderSum | undefined> {
-    for (const word of [".", relative(folder, file)])
+    for (const word of [".", relativePath(folder, file)])
       try {
         // It runs nothing of the folder: docs/trust.md.
         const ways = { cwd: folder, timeout: patience };

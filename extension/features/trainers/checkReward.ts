@@ -1,5 +1,5 @@
 /** Gradus: Check Reward. What `gradus check --run` finds of the reward of a launch, without a daemon and without a store. */
-import { basename, dirname, relative, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { ProgressLocation, commands as editor, window, workspace, type Disposable, type Uri } from "vscode";
 import type { Finding, FolderSum } from "../../../shared/editor/folderSum.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
@@ -12,6 +12,7 @@ import type { RewardChecks } from "../rescore/rewardChecks.ts";
 import type { RewardFinding } from "../../../shared/protocol/protocol.ts";
 import { findingsText } from "./card.ts";
 import { launchIn } from "./cardItems.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 export const registerCheckReward = (
   commandLine: () => CommandLine,
@@ -47,7 +48,7 @@ async function check(launch: Uri, commandLine: CommandLine, checks: RewardChecks
 async function tried(file: string, folder: string, commandLine: CommandLine): Promise<FolderSum> {
   const python = pythonPath();
   const sum: FolderSum = JSON.parse(
-    await printed(commandLine, ["check", relative(folder, file), "--run", "--json"], {
+    await printed(commandLine, ["check", relativePath(folder, file), "--run", "--json"], {
       cwd: folder,
       ...(python === undefined ? {} : { environment: { GRADUS_PYTHON: python } }),
     }),

@@ -11,6 +11,7 @@ import { openRegular } from "../../lib/inputFile.ts";
 import { parquetRows } from "../../lib/parquet.ts";
 import { trlRows } from "./trlRows.ts";
 import { hasUid, verlRows } from "./verlRows.ts";
+import { fromAnySystem } from "../../../shared/lib/slashes.ts";
 
 export interface PlacedStep {
   readonly rows: readonly RolloutRow[];
@@ -27,8 +28,8 @@ export function placedFile(
   runFolder: string,
   { relative, file }: Pick<PlacedRecord, "relative" | "file">,
 ): string {
-  const moved = resolve(runFolder, relative);
-  const carried = join(runFolder, "rollouts", basename(file));
+  const moved = resolve(runFolder, fromAnySystem(relative));
+  const carried = join(runFolder, "rollouts", basename(fromAnySystem(file)));
   return [moved, file, carried].find(existsSync) ?? file;
 }
 

@@ -3,7 +3,6 @@
  * holds what a row of the config's data asks.
  */
 import { statSync } from "node:fs";
-import { relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
@@ -16,6 +15,7 @@ import { datasetPlace, isHubDataset } from "../../lib/datasets/name.ts";
 import { perObject } from "../../lib/perObject.ts";
 import { fillFrom, isObject, rowsOf, type DatasetRow } from "../../methods/tasks/datasetRows.ts";
 import { PromptIndex } from "./promptIndex.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 interface DataRow {
   readonly data: JsonObject;
@@ -116,7 +116,7 @@ export function dataFound(
   const found = records.filter(({ prompt }) => join.find(prompt) !== undefined).length;
   const files = dataOf(tasks).map(({ source }) => {
     const place = placeOf(source);
-    return isHubDataset(place) ? place : relative(source.folder, place);
+    return isHubDataset(place) ? place : relativePath(source.folder, place);
   });
   return { found, of: records.length, files };
 }

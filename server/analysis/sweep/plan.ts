@@ -1,5 +1,5 @@
 /** A sweep's runs as they are to be made, and how each is known again among the runs of a store. */
-import { dirname, sep } from "node:path";
+import { dirname, isAbsolute } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { assignments, sweepTrials, type SweepTrial } from "../../config/sweep/trials.ts";
@@ -7,6 +7,8 @@ import { betterWay } from "../../core/blocks/checkpoint.ts";
 import type { SweepConfig } from "../../core/blocks/sweep.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { fingerprint } from "../../core/fingerprint.ts";
+import { liesIn } from "../../../shared/lib/liesIn.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 export interface PlannedTrial extends SweepTrial {
   /** On top of what was set for all of them. */
@@ -56,10 +58,12 @@ export const sweepId = ({ name, tree, file }: Pick<RunConfig, "name" | "tree" | 
 /** A config without what tells no two experiments apart, with its files as they lie from its folder: a project may move. */
 export function comparable(tree: JsonObject, file: string): JsonObject {
   const { seed: _seed, name: _name, ...rest } = tree;
-  const folder = `${dirname(file)}${sep}`;
+  const folder = dirname(file);
   return JSON.parse(
     JSON.stringify(rest, (_, value: Json) =>
-      typeof value === "string" && value.startsWith(folder) ? `./${value.slice(folder.length)}` : value,
+      typeof value === "string" && isAbsolute(value) && liesIn(value, folder)
+        ? `./${relativePath(folder, value)}`
+        : value,
     ),
   );
 }

@@ -1,5 +1,5 @@
 /** All that can be said of a file or a folder: launches and configs as `validate` says it, rewards, and logs. */
-import { relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { plural } from "../../../shared/lib/format.ts";
 import { liesIn } from "../../../shared/lib/liesIn.ts";
@@ -20,6 +20,7 @@ import { worstFirst } from "./finding.ts";
 import { ignored } from "./ignored.ts";
 import { logsBelow, verdictsOf } from "./logs.ts";
 import { ownReward, tryReward, type OwnReward } from "./rewards.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 interface SumOptions {
   /** Whether functions of the folder may run. */
@@ -128,7 +129,7 @@ function trainersOf(checked: readonly Checked[]): readonly CheckedTrainer[] {
 const withYours = ({ folder, trainer, version }: Checkout, projects: readonly string[]): TrainerCheckout => ({
   trainer,
   version,
-  folder: relative(".", folder) || ".",
+  folder: relativePath(".", folder) || ".",
   yours: projects.filter((file) => liesIn(file, folder)),
 });
 

@@ -1,12 +1,13 @@
 /** The models that a config names: whether a run of it can open them. */
 import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { existsSync, statSync } from "node:fs";
-import { relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
 import type { ChatLook } from "../../core/config/modelFacts.ts";
 import { templateText } from "../../engine/tokenizers/templateProbe.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
 import type { Check } from "./checks.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 /** What is found out about a model by itself: a folder with its files, or a `.gguf` file. */
 export function checkModel(path: string): Check[] {
@@ -46,7 +47,7 @@ export function checkModels(file: string): Check[] {
     .filter(({ base }) => base !== "tiny" && existsSync(base))
     .map(({ key, base }): Check => {
       const look = modelFacts.look(base);
-      const path = relative(process.cwd(), base);
+      const path = relativePath(process.cwd(), base);
       if (look.kind === "fit")
         return { name: "model", status: "ok", detail: `${path}, a context of ${look.context} tokens` };
       return {

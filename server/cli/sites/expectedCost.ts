@@ -11,6 +11,7 @@ import { plannedSteps } from "../../sites/run/projectFeed.ts";
 import type { Site } from "../../sites/siteOf.ts";
 import { runsFolder } from "../../store/files.ts";
 import { withDaemon } from "../runs/store.ts";
+import { isSamePath } from "../../../shared/lib/liesIn.ts";
 
 interface Measured {
   /** Of the last run on the site. */
@@ -45,7 +46,7 @@ export async function lastMeasured(
   { reference }: Pick<Site, "reference">,
 ): Promise<Measured> {
   const { runs } = await ask(connection, runsList, { limit: 1000 });
-  const own = runs.filter((run) => run.file === file);
+  const own = runs.filter((run) => isSamePath(run.file, file));
   const there = own.filter((run) => run.origin?.site?.site === reference).slice(0, looked);
   const rehearsed = own.filter((run) => !there.includes(run)).slice(0, looked);
   let steps: Measured["steps"];

@@ -16,6 +16,8 @@ import type { PulledMirror } from "../../store/imported/importRequest.ts";
 import { draftFolder } from "../../store/imported/runDraft.ts";
 import { complain } from "../command.ts";
 import { withDaemon } from "../runs/store.ts";
+import { isSamePath, liesIn } from "../../../shared/lib/liesIn.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 export interface PulledFolder {
   /** What is imported. */
@@ -59,7 +61,11 @@ export async function pulledFolder(
     const place = `${site.name}:${folder}`;
     const shown = (path: string): string => {
       if (of !== undefined && path === config) return sitePlaceText({ site: of.site, folder: of.folder });
-      return path.startsWith(mirror.local) ? `${place}${path.slice(mirror.local.length)}` : path;
+      return isSamePath(path, mirror.local)
+        ? place
+        : liesIn(path, mirror.local)
+          ? `${place}/${relativePath(mirror.local, path)}`
+          : path;
     };
     const failure = (error: unknown): unknown => {
       if (!(error instanceof UserError) || error.detail.file === undefined) return error;

@@ -16,6 +16,7 @@ import { exit, print, printJson } from "../command.ts";
 import { pathText } from "../text/diagnostics.ts";
 import { expectedCost } from "./expectedCost.ts";
 import { findingLines, projectLines } from "./siteText.ts";
+import { fileName } from "../../../shared/lib/fileName.ts";
 
 declare const GRADUS_VERSION: string;
 
@@ -49,7 +50,11 @@ const failed = (findings: readonly PairFinding[]): boolean =>
 
 /** `--dry-run`: every file and every finding, and what it is going to take; nothing is started. */
 export async function dryRunOnSite(config: RunConfig, options: SiteOptions): Promise<void> {
-  const { site, project, findings } = await look(config, options, join(options.store, "export", config.name));
+  const { site, project, findings } = await look(
+    config,
+    options,
+    join(options.store, "export", fileName(config.name)),
+  );
   const cost = await expectedCost(config, site, options.store);
   if (failed(findings)) process.exitCode = exit.failed;
   if (options.json === true)

@@ -1,13 +1,13 @@
 /** How commands show diagnostics. */
 import { InvalidArgumentError } from "commander";
-import { relative } from "node:path";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { complain } from "../command.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 /** As short as it goes from here. */
 export const pathText = (file: string): string => {
-  const short = relative(process.cwd(), file);
+  const short = relativePath(process.cwd(), file);
   return short === "" || short.startsWith("..") ? file : short;
 };
 

@@ -1,6 +1,6 @@
 /** Diagnostics in SARIF 2.1.0, which code hosts show next to a change. https://docs.oasis-open.org/sarif/sarif/v2.1.0/ */
 import { createHash } from "node:crypto";
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { Range } from "../../lib/lines.ts";
@@ -8,6 +8,7 @@ import type { Diagnostic, Fix, Severity } from "../../config/check/diagnostic.ts
 import { pageOfRule } from "../../language/hovers/rulePages.ts";
 import { rulePageFile } from "../../config/text/rulePages.ts";
 import type { Checked } from "./check.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 declare const GRADUS_VERSION: string;
 
@@ -114,9 +115,9 @@ const fixOf = ({ title, edits }: Fix, artifactLocation: JsonObject): JsonObject 
 
 /** Relative to where the command ran: an upload is compared with the files of a repository. */
 function artifact(file: string, folder: string): JsonObject {
-  const path = relative(folder, file);
+  const path = relativePath(folder, file);
   if (path.startsWith("..") || isAbsolute(path)) return { uri: pathToFileURL(file).href };
-  return { uri: path.split(sep).map(encodeURIComponent).join("/"), uriBaseId: "%SRCROOT%" };
+  return { uri: path.split("/").map(encodeURIComponent).join("/"), uriBaseId: "%SRCROOT%" };
 }
 
 /** Counted from 1, as the format wants it; the end is the character after the last. */

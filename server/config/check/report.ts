@@ -1,10 +1,10 @@
 /** Collects diagnostics and puts them into the file that is being checked. */
-import { relative } from "node:path";
 import type { Path, SourceEdits } from "../text/edits.ts";
 import type { Range } from "../../lib/lines.ts";
 import type { Diagnostic, Fix, Severity, Tag } from "./diagnostic.ts";
 import type { Origin } from "../text/node.ts";
 import { listed, nearest } from "../../lib/suggest.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 interface Related {
   readonly at: Origin | undefined;
@@ -132,7 +132,7 @@ export class Collector {
     else if (at.layer === "default") this.add({ ...base, message, range: this.extendsAt(at), fixes: own });
     else {
       const { line, character } = at.range.start;
-      const place = `${relative(process.cwd(), at.file)}:${line + 1}:${character + 1}`;
+      const place = `${relativePath(process.cwd(), at.file)}:${line + 1}:${character + 1}`;
       this.add({
         ...base,
         message: `in ${place}: ${message}`,

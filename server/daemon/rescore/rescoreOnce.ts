@@ -1,7 +1,6 @@
 /** `gradus/rescore`, `gradus/rescore/sweep` and `gradus/reward/coverage`: one question, one answer, for whoever has the config's text. */
 import { limits, readText } from "../../lib/inputFile.ts";
 import { resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type {
   ParamsOf,
@@ -15,6 +14,7 @@ import type { RemoteStore } from "../../store/remote.ts";
 import { pathsOf } from "../fileRuns.ts";
 import { Overtaken, type Rescorer } from "./rescorer.ts";
 import type { RescoreRequest } from "./rescoreWire.ts";
+import { pathOfAddress } from "../../../shared/lib/fileAddress.ts";
 
 type Edited = Pick<ParamsOf<typeof rescore>, "uri" | "text" | "unsaved" | "trusted">;
 type Remote = Pick<RemoteStore, "call">;
@@ -95,7 +95,7 @@ export function editedFile({ uri, text }: Pick<Edited, "uri" | "text">): {
   readonly file: string;
   readonly text: string;
 } {
-  const file = uri.startsWith("file:") ? fileURLToPath(uri) : resolve(uri);
+  const file = resolve(pathOfAddress(uri));
   return { file, text: text ?? textOf(file) };
 }
 

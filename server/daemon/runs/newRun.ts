@@ -1,11 +1,11 @@
 /** The folder of a run that is about to start: what was asked for, and what it begins with. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { relative } from "node:path";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { ParamsOf, runsStart } from "../../../shared/protocol/protocol.ts";
 import type { RunFile, SiteFolder } from "../../../shared/run/run.ts";
 import { authoredPath, newRunId, runFilePath, runFolder } from "../../store/files.ts";
 import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 type NewRun = Pick<RunFile, "file" | "set" | "parent" | "fresh"> &
   Pick<ParamsOf<typeof runsStart>, "steps" | "seed" | "python"> & {
@@ -31,7 +31,7 @@ export function makeRunFolder(
   const content: RunFile = {
     id,
     file,
-    relative: relative(folder, file),
+    relative: relativePath(folder, file),
     name,
     set,
     createdAt,

@@ -128,7 +128,7 @@ export class Supervisor {
         else
           await this.live.alone(run, async () => {
             this.live.refuse(run, "tidied");
-            await rm(path, { recursive: true, force: true });
+            await rm(path, { recursive: true, force: true, maxRetries: 10 });
           });
       }
     return { garbage, deleted: remove };

@@ -13,6 +13,7 @@ import { readConfig } from "./huggingFace/readConfig.ts";
 import { readEvery, type ModelHead, type WeightReader, type Weights } from "./model.ts";
 import { refuseOtherWeights } from "./otherWeights.ts";
 import { isPeft, readPeft } from "./peft.ts";
+import { fromAnySystem } from "../../../shared/lib/slashes.ts";
 
 export type { ModelHead, OpenWeights, WeightReader, Weights } from "./model.ts";
 export { writeHuggingFace } from "./huggingFace.ts";
@@ -136,7 +137,7 @@ export function adapterBase({ kind, path: folder }: Pick<ModelHead, "kind" | "pa
       action: "Put the base model back where it was, or export the adapter merged before it is moved.",
     });
   if (parsed === undefined) throw problem("its config.json does not name");
-  const path = [parsed.path, parsed.relative ?? parsed.path]
+  const path = [parsed.path, fromAnySystem(parsed.relative ?? parsed.path)]
     .map((one) => resolve(folder, one))
     .find((one) => existsSync(one));
   if (path === undefined) throw problem("no longer exists");

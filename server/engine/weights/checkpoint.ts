@@ -5,7 +5,7 @@
  * written next to its place and renamed, so a folder of that name is whole.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
@@ -22,6 +22,7 @@ import { checkStoredTokens, writeTokenizer } from "../tokenizers/index.ts";
 import type { Adapter } from "../transformer/lowRank.ts";
 import type { Shape } from "../transformer/weights.ts";
 import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 interface Common {
   readonly shape: Shape;
@@ -73,7 +74,7 @@ function writeModel(folder: string, checkpoint: NewCheckpoint): void {
     // A folder that is moved with its base finds it from where it lies itself.
     gradus: {
       format: 1,
-      base: { path: at, ...(typeof base === "string" && { relative: relative(folder, at) }), sha256 },
+      base: { path: at, ...(typeof base === "string" && { relative: relativePath(folder, at) }), sha256 },
     },
   });
   writeTokenizer(folder, tokenizer);

@@ -2,12 +2,13 @@
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { datasetStem, hubDataset, isHubDataset, isHubName, type HubPart } from "../../lib/datasets/name.ts";
 import { isRows } from "../../lib/datasets/tables.ts";
 import { dataOf } from "../project/dataFiles.ts";
 import { placeOfFile } from "../verl/files.ts";
 import type { Settings } from "./settings.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 const fromHome = (path: string): string => path.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/)/, homedir());
 
@@ -20,9 +21,7 @@ export function pathFrom(configuration: string, path: string): string {
   if (isAbsolute(expanded) || /[$*]|:\/\//.test(expanded)) return expanded;
   const folder = dirname(resolve(configuration));
   const place = placeOfFile(resolve(configuration), expanded);
-  return place === undefined || place === join(folder, expanded)
-    ? expanded
-    : relative(folder, place).replaceAll(sep, "/");
+  return place === undefined || place === join(folder, expanded) ? expanded : relativePath(folder, place);
 }
 
 /** A function of a Python file, as a reward term names it. */

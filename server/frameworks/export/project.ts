@@ -5,6 +5,7 @@ import { z } from "zod";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { isConfigName } from "../../config/configKind.ts";
 import type { Exported, Exporter, ExportRequest } from "./exporter.ts";
+import { fromAnySystem } from "../../../shared/lib/slashes.ts";
 
 /** Says which files of a folder are ours. */
 const list = ".gradus-export.json";
@@ -87,7 +88,7 @@ export const copyOf = (file: string): string =>
 export function exportedConfig(folder: string): string | undefined {
   const from = listOf(folder)?.config;
   if (from === undefined) return undefined;
-  const copy = join(folder, copyOf(from));
+  const copy = join(folder, copyOf(fromAnySystem(from)));
   return existsSync(from) && sameText(from, copy) ? from : copy;
 }
 

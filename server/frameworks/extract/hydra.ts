@@ -1,9 +1,10 @@
 /** Composes a config of Hydra's from its parts, with the comments above its keys. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join } from "node:path";
 import { isMap, isPair, isScalar, parseDocument, type YAMLMap } from "yaml";
 import type { Json } from "../../../shared/lib/json.ts";
 import { flat, isObject, pythonic } from "../values.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 /** Keys whose number is written with a point: `1.0` is not a whole number. */
 export function floatsIn(map: YAMLMap, prefix: string): string[] {
@@ -96,7 +97,7 @@ export class Composition {
 
   private remember(folder: string, prefix: string, inner: string | undefined, chosen: string): void {
     if (inner === "_here_" || !existsSync(folder)) return;
-    const group = relative(this.root, folder).split(sep).join("/");
+    const group = relativePath(this.root, folder);
     const place = inner === undefined ? `${prefix}${group.split("/").at(-1)!}` : `${prefix}${inner}`;
     const choices = readdirSync(folder).flatMap((name) => /^(.*)\.ya?ml$/.exec(name)?.[1] ?? []);
     const name = place === group.replaceAll("/", ".") ? group : `${group}@${place}`;

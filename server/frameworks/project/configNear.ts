@@ -1,12 +1,13 @@
 /** The configuration that a folder of a trainer's output came from, as far as what lies near it says. */
 import { existsSync, readdirSync, type Dirent } from "node:fs";
-import { basename, dirname, extname, join, relative, resolve } from "node:path";
+import { basename, dirname, extname, join, resolve } from "node:path";
 import { isConfigName } from "../../config/configKind.ts";
 import { converts } from "../asConfig/convertFile.ts";
 import { exportedConfig } from "../export/project.ts";
 import { smallText } from "../readers/fileReader.ts";
 import { parseConfig } from "../readers/index.ts";
 import { writesTo } from "./writesTo.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 type Trainer = "verl" | "trl" | "openrlhf";
 
@@ -42,7 +43,7 @@ export function configNear(folder: string, trainers: readonly Trainer[]): Config
     );
     const [named] = naming;
     if (named !== undefined && naming.length === 1) return { kind: "one", file: named };
-    if (files.length > 0) return chosen(files, relative(at, root));
+    if (files.length > 0) return chosen(files, relativePath(at, root));
     if (naming.length > 0) return { kind: "several", files: naming };
     if (dirname(at) === at || existsSync(join(at, ".git"))) break;
   }

@@ -1,11 +1,12 @@
 /** The data that a configuration trains on, as far as it lies on this machine: its files, and what their rows hold. */
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { datasetLines, hasField } from "../../core/datasetLines.ts";
 import { datasetFiles } from "../../lib/datasets/files.ts";
 import { datasetPlace, isHubDataset } from "../../lib/datasets/name.ts";
 import { isParquet, parquetColumn } from "../../lib/parquet.ts";
 import { statsOf } from "../../lib/inputFile.ts";
+import { relativePath, slashed } from "../../../shared/lib/slashes.ts";
 
 /** Rows of a file whose values are looked at. */
 const looked = 10_000;
@@ -19,7 +20,7 @@ export function dataOf(configuration: string, path: string): string {
   try {
     const [first, ...others] = datasetFiles(place);
     const single = first !== undefined && others.length === 0 && !/\.arrow$/.test(first);
-    return single ? join(path, relative(place, first)).replaceAll(sep, "/") : path;
+    return single ? slashed(join(path, relativePath(place, first))) : path;
   } catch (error) {
     // Loading the config reports what is wrong with the folder.
     if (error instanceof UserError) return path;

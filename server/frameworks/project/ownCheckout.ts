@@ -1,11 +1,12 @@
 /** What a person has added to or changed in a checkout of a trainer: its examples are not their project. */
 import { readFileSync } from "node:fs";
-import { dirname, relative, resolve, sep } from "node:path";
+import { dirname, resolve } from "node:path";
 import { liesIn } from "../../../shared/lib/liesIn.ts";
 import { gitIndex, isAsIndexed } from "./gitIndex.ts";
 import { checkoutVersion } from "../checkout.ts";
 import type { Framework } from "../document.ts";
 import { frameworkNames } from "../names.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 export interface Checkout {
   /** Absolute. */
@@ -54,7 +55,7 @@ interface Place {
 
 /** Outside of the trainer's folders; in them, what git does not have, or has otherwise. Without git all of them is the trainer's. */
 function isPersons(file: string, { folder, framework, index }: Place): boolean {
-  const path = relative(folder, resolve(file)).split(sep).join("/");
+  const path = relativePath(folder, resolve(file));
   const top = path.split("/")[0] ?? "";
   if (path.includes("/") && !ownFolders[framework].includes(top)) return true;
   if (index === undefined) return !path.includes("/");

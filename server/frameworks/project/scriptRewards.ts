@@ -1,11 +1,12 @@
 /** The rewards that a script hands to TRL's trainer, each as what a reward term can name. */
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { pythonNames } from "../../config/check/pythonNames.ts";
 import { parsed } from "../trl/rewards.ts";
 import { evaluated, type PythonExpression } from "../python/expression.ts";
 import type { PythonToken } from "../../lib/python/tokens.ts";
 import { smallText } from "../readers/fileReader.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 export type ScriptReward = { readonly name: string } & (
   | {
@@ -46,7 +47,7 @@ export class ScriptRewards {
     private readonly names: ReadonlyMap<string, PythonExpression>,
   ) {
     this.file = file;
-    const folder = relative(dirname(resolve(configuration)), dirname(resolve(file))).replaceAll(sep, "/");
+    const folder = relativePath(dirname(resolve(configuration)), dirname(resolve(file)));
     this.folder = folder === "" ? "." : folder.startsWith(".") ? folder : `./${folder}`;
     this.own = new Set(pythonNames(text).names);
     this.trl = importedFromTrl(tokens);

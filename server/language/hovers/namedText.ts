@@ -1,5 +1,5 @@
 /** What a name in a config means. */
-import { dirname, relative, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readFileSync } from "node:fs";
 import type { Metric } from "../../../shared/metrics/metric.ts";
@@ -11,6 +11,7 @@ import type { Reference } from "../../core/references.ts";
 import { rowsOf, type FileRows } from "../completion/rows.ts";
 import { itemsOf } from "../completion/names.ts";
 import { signatureOf, signatureText, type Signature } from "../../config/check/signatures/index.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 const better = { higher: "Higher is better.", lower: "Lower is better." } as const;
 
@@ -92,7 +93,7 @@ export function rewardText(written: string, folder: string): string[] {
   const line = signature.line + 1;
   return [
     ...signatureText(signature),
-    `[${relative(folder, file)}:${line}](${pathToFileURL(file).href}#L${line})`,
+    `[${relativePath(folder, file)}:${line}](${pathToFileURL(file).href}#L${line})`,
   ];
 }
 
@@ -167,7 +168,7 @@ function defined(what: string, node: SourceNode | undefined, file: string): stri
   const place =
     origin.layer === "default"
       ? ""
-      : ` Defined in ${relative(dirname(file), origin.file) || origin.file}:${line}.`;
+      : ` Defined in ${relativePath(dirname(file), origin.file) || origin.file}:${line}.`;
   const written = JSON.stringify(toJson(node)).slice(0, 200);
   return [`${what}: \`${chosenName(node) ?? written}\`.${place}`];
 }

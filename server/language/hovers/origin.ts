@@ -1,13 +1,14 @@
 /** Where a value in force was written, as a hover shows it. */
-import { basename, dirname, relative } from "node:path";
+import { basename, dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { LoadedConfig } from "../../rules/load.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 type ValueOrigin = LoadedConfig["origins"][string];
 
 /** `[base.gradus.yaml:12](file:…#L12)`, by its name below the config's folder, else by its own. */
 export function placeText(origin: Pick<ValueOrigin, "file" | "line">, file: string): string {
-  const below = relative(dirname(file), origin.file);
+  const below = relativePath(dirname(file), origin.file);
   const name = below.startsWith("..") ? basename(origin.file) : below;
   return `[${name}:${origin.line}](${pathToFileURL(origin.file).href}#L${origin.line})`;
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { readText, statsOf } from "../inputFile.ts";
 import type { HubName } from "./name.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 export interface Snapshot {
   /** The folder with the dataset's files as they are at the revision. */
@@ -81,7 +82,7 @@ function revisionsOf(place: string): string[] {
   const names = existsSync(refs)
     ? readdirSync(refs, { withFileTypes: true, recursive: true })
         .filter((entry) => entry.isFile())
-        .map((entry) => join(entry.parentPath, entry.name).slice(refs.length + 1))
+        .map((entry) => relativePath(refs, join(entry.parentPath, entry.name)))
         .sort()
     : [];
   const named = names.map((name) => commitOf(place, name));

@@ -1,7 +1,7 @@
 /** A Dockerfile, as far as this machine can be what it describes. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { usualPath } from "./namespaces.ts";
 
 export interface Image {
@@ -72,7 +72,7 @@ export function readImage(folder: string): Image {
   const env: Record<string, string> = {};
   const copies: { from: readonly string[]; to: string }[] = [];
   const folders: string[] = [];
-  const inside = (path: string): string => (path.startsWith("/") ? path : join(workdir, path));
+  const inside = (path: string): string => (path.startsWith("/") ? path : posix.join(workdir, path));
   let images = 0;
   for (const { word, rest, line } of instructions(readFileSync(file, "utf8"))) {
     if (word === "FROM") {

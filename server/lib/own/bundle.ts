@@ -1,6 +1,6 @@
 /** A user's file as one: bundled so that it can import what it likes, and hashed so that a run knows what it was. */
 import { createHash } from "node:crypto";
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as esbuild from "esbuild";
@@ -9,6 +9,7 @@ import { UserError, messageOf, readFailure } from "../../../shared/lib/errors.ts
 import { limits, readText, regularFile } from "../inputFile.ts";
 import { requireEsbuild } from "../carried.ts";
 import type { SourceText } from "./prepared.ts";
+import { realPath } from "../../../shared/lib/realPath.ts";
 
 export interface Bundle {
   readonly text: string;
@@ -129,7 +130,7 @@ export function bundledSources(file: string, { text }: Pick<Bundle, "text">): re
   const { sources, sourcesContent } = mapSchema.parse(
     JSON.parse(Buffer.from(encoded, "base64").toString("utf8")),
   );
-  const own = realpathSync(file);
+  const own = realPath(file);
   // Imports come before what imports them.
   return sources
     .map((source, at) => ({ path: resolve(dirname(own), source), text: sourcesContent[at] ?? "" }))
@@ -149,7 +150,7 @@ function checkThere(file: string, owner: Owner): void {
 export async function travellingBundle(file: string, owner: Owner): Promise<string> {
   checkThere(file, owner);
   refuseOthers(file, owner);
-  return build(realpathSync(file), owner, undefined, unplaced);
+  return build(realPath(file), owner, undefined, unplaced);
 }
 
 /** @param unsaved the file's text as it is in an editor */
@@ -157,10 +158,8 @@ export async function bundleOwn(file: string, owner: Owner, unsaved?: string): P
   checkThere(file, owner);
   if (unsaved === undefined) refuseOthers(file, owner);
   const written = unsaved ?? readText(file, limits.text);
-  const text = written.startsWith(travels) ? written : await build(realpathSync(file), owner, unsaved);
+  const text = written.startsWith(travels) ? written : await build(realPath(file), owner, unsaved);
   // The map names absolute places of this machine, so it is left out of the hash.
-  const code = text
-    .replace(/\n\/\/# sourceMappingURL=.*\s*$/, "")
-    .replaceAll(dirname(realpathSync(file)), "");
+  const code = text.replace(/\n\/\/# sourceMappingURL=.*\s*$/, "").replaceAll(dirname(realPath(file)), "");
   return { text, sha256: createHash("sha256").update(code).digest("hex") };
 }

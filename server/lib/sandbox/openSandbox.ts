@@ -1,5 +1,4 @@
 /** Programs of models, in a few processes that all who run programs share. */
-import { realpathSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { threadFile } from "../threadFile.ts";
 import { Lanes } from "../threads/lanes.ts";
@@ -9,13 +8,14 @@ import { outOfMemory, SandboxProcess } from "./process.ts";
 import { dropImage, keepImage } from "./python/image.ts";
 import type { Sandbox, SandboxFailure, SandboxLanguage, SandboxProgram, SandboxResult } from "./sandbox.ts";
 import { wallOf, type SandboxSetting, type Wall } from "./wall/wall.ts";
+import { realPath } from "../../../shared/lib/realPath.ts";
 
 /** Processes of a language. */
 export const sandboxProcesses = Math.max(1, Math.min(4, availableParallelism()));
 
 /** Node asks its permissions for the file itself, not for a link to it. */
 const file = (): string =>
-  realpathSync(
+  realPath(
     process.env["GRADUS_SANDBOX_PROCESS"] ??
       threadFile("sandboxProcess.mjs", "The process that runs programs"),
   );

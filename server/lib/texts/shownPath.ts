@@ -1,7 +1,8 @@
 /** A path as messages name it. */
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { liesIn } from "../../../shared/lib/liesIn.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 /**
  * From a folder, where both are of one project: `data/a.jsonl`, `../data/a.jsonl`. What lies elsewhere is named from the home
@@ -10,12 +11,12 @@ import { liesIn } from "../../../shared/lib/liesIn.ts";
 export function shownPath(folder: string, path: string): string {
   if (path.startsWith("$")) return path;
   const [place, home] = [resolve(folder, path), homedir()];
-  const short = relative(folder, place);
-  const ups = short.split(sep).filter((part) => part === "..").length;
+  const short = relativePath(folder, place);
+  const ups = short.split("/").filter((part) => part === "..").length;
   const shared = resolve(folder, "../".repeat(ups));
   const isNear = ups === 0 || (shared !== dirname(shared) && !liesIn(home, shared));
   if (isNear && !isAbsolute(short)) return short;
-  return home !== dirname(home) && liesIn(place, home) ? join("~", relative(home, place)) : place;
+  return home !== dirname(home) && liesIn(place, home) ? join("~", relativePath(home, place)) : place;
 }
 
 /** What a message says of a file that is not there: the beginning of its sentence. */

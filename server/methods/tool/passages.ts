@@ -1,9 +1,10 @@
 /** What a search looks through: passages of the texts, Markdown files and JSONL files in a folder. */
 import { readdirSync, statSync } from "node:fs";
-import { basename, extname, join, relative } from "node:path";
+import { basename, extname, join } from "node:path";
 import { readFailure, UserError } from "../../../shared/lib/errors.ts";
 import { isObject, parseShallow, type JsonObject } from "../../../shared/lib/json.ts";
 import { readText } from "../../lib/inputFile.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 export interface Passage {
   readonly title: string;
@@ -82,7 +83,7 @@ export function passagesIn(path: string, words: number): readonly Passage[] {
     const text = readText(file);
     if (extname(file) !== ".jsonl") {
       const heading = /^#\s+(.+)$/m.exec(text)?.[1];
-      return cutText(heading ?? (relative(path, file) || basename(file)), text, words);
+      return cutText(heading ?? (relativePath(path, file) || basename(file)), text, words);
     }
     return text.split("\n").flatMap((line, at) => (line.trim() === "" ? [] : [passageOf(line, file, at)]));
   });

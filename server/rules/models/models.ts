@@ -45,6 +45,14 @@ function checkOne(model: ConfigModel, name: string, node: MapNode, complain: Com
     complain({
       message: `\`${name}\` is the name of a model that every run has: give this one another name.`,
     });
+  const namesake = model.config.models.find(
+    (one) => one.name < name && one.name.toLowerCase() === name.toLowerCase(),
+  );
+  if (namesake !== undefined)
+    complain({
+      severity: "warning",
+      message: `\`${name}\` differs from \`${namesake.name}\` by capital letters alone, so on Windows and macOS one checkpoint replaces the other: give it another name.`,
+    });
   const given = ["base", ...copyKeys].filter((key) => child(node, key) !== undefined);
   if (valueOf(child(node, "kind")) === "mlp") return checkPerceptron(model, name, node, complain);
   const extra = perceptronKeys.find((key) => child(node, key) !== undefined);

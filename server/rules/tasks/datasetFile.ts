@@ -1,6 +1,6 @@
 import { sibling, unfitFile } from "../nearFile.ts";
 import { existsSync } from "node:fs";
-import { dirname, relative } from "node:path";
+import { dirname } from "node:path";
 import { noFile, shownPath } from "../../lib/texts/shownPath.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { datasetFiles } from "../../lib/datasets/files.ts";
@@ -10,10 +10,11 @@ import type { Origin } from "../../config/text/node.ts";
 import type { Fix } from "../../config/check/diagnostic.ts";
 import type { ConfigModel } from "../../config/check/model.ts";
 import { firstTime, reportAt, type Rule } from "../rule.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 /** `openai/gsm8k`, and no path with an ending. */
 const isHubName = ({ file }: ConfigModel, dataset: string): boolean =>
-  /^[\w-]+\/[\w-]+$/.test(relative(dirname(file), dataset));
+  /^[\w-]+\/[\w-]+$/.test(relativePath(dirname(file), dataset));
 
 /** A dataset's or a corpus's file exists. */
 export const datasetFile: Rule = {
@@ -66,7 +67,7 @@ function missing(
       message: `${noFile(dirname(model.file), file)}.${hint}`,
       fixes,
     };
-  const hub = `hf://datasets/${relative(dirname(model.file), file)}`;
+  const hub = `hf://datasets/${relativePath(dirname(model.file), file)}`;
   return {
     message: `There is no file ${shown}. If this is a dataset of the Hugging Face Hub, write \`${hub}\`.`,
     fixes: [replace(at.range, hub, `Change to \`${hub}\``)],

@@ -3,13 +3,14 @@
  * and parameters that were chosen for it, as the config means them: files by where they lie from the config on, keys in
  * any order.
  */
-import { dirname, isAbsolute, relative } from "node:path";
+import { dirname, isAbsolute } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { fingerprint } from "../../core/fingerprint.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { madeTasks } from "../../algorithm/curriculum/openTasks.ts";
 import { isObject, type Json, type JsonObject } from "../../../shared/lib/json.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 /** Slots whose state a step that is given up puts back. */
 export const boundarySlots = ["generated", "curriculum", "algorithm", "start", "guidance"] as const;
@@ -135,7 +136,9 @@ export function differences(before: Json, now: Json, places: Places = [], path =
 
 const isPath = (value: Json | undefined): value is string => typeof value === "string" && isAbsolute(value);
 const isSameFile = (before: Json, now: Json, places: Places): boolean =>
-  isPath(before) && isPath(now) && places.some(([from, to]) => relative(from, before) === relative(to, now));
+  isPath(before) &&
+  isPath(now) &&
+  places.some(([from, to]) => relativePath(from, before) === relativePath(to, now));
 
 /** Keys that only one side has: of several that fit, the nearest. */
 export function unshared(before: Json, now: Json): number {

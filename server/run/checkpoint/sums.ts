@@ -14,10 +14,11 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { flushFolder } from "../../lib/durable/flush.ts";
 import { openRegular } from "../../lib/inputFile.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 export const sumsFile = "SHA256SUMS";
 const pieceBytes = 1024 * 1024;
@@ -42,7 +43,7 @@ export function sealTree(folder: string): number {
   const sealed = files.map((file) => ({ file, ...digest(openSync(file, "r+"), true) }));
   writeSums(
     folder,
-    sealed.map(({ file, sha256 }) => ({ name: relative(folder, file).split(sep).join("/"), sha256 })),
+    sealed.map(({ file, sha256 }) => ({ name: relativePath(folder, file), sha256 })),
   );
   for (const entry of entries) if (entry.isDirectory()) flushFolder(join(entry.parentPath, entry.name));
   flushFolder(folder);

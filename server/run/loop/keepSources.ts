@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { execFile } from "node:child_process";
 import { statSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { basename, dirname, extname, relative, resolve, sep } from "node:path";
+import { basename, dirname, extname, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { messageOf } from "../../../shared/lib/errors.ts";
@@ -27,6 +27,7 @@ import { datasetFiles } from "../../lib/datasets/files.ts";
 import { datasetPlace } from "../../lib/datasets/name.ts";
 import type { Prepared, SourceText } from "../../lib/own/prepared.ts";
 import { withoutSecrets } from "../../lib/texts/withoutSecrets.ts";
+import { relativePath, slashed } from "../../../shared/lib/slashes.ts";
 
 /** The user's code: of rewards by term, of environments by task source, of tools by their names. */
 export type LoadedCode = Readonly<Record<"rewards" | "environments" | "tools", Map<string, Prepared>>>;
@@ -107,13 +108,12 @@ function firstSources({ folder, attempt, version, config, loaded }: Kept): RunSo
 
 const code = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx", ".py", ".ipynb"]);
 const installed = /(^|\/)(node_modules|site-packages|\.venv|venv)(\/|$)/;
-const portable = (path: string): string => path.split(sep).join("/");
 
 /** Code of the workspace is copied; of a package that is installed, and of a data file that a bundle takes in, there is a hash. */
 function keptCode(folder: string, root: string, { path, text }: SourceText): KeptCode {
   const sha256 = createHash("sha256").update(text).digest("hex");
-  const own = { path: portable(relative(root, path)), sha256 };
-  if (!code.has(extname(path)) || installed.test(portable(path))) return { ...own, kept: null };
+  const own = { path: relativePath(root, path), sha256 };
+  if (!code.has(extname(path)) || installed.test(slashed(path))) return { ...own, kept: null };
   const { text: clean, masked } = withoutSecrets(text);
   const kept = `${sha256.slice(0, 12)}-${basename(path)}`;
   keepText(folder, kept, clean);
@@ -138,7 +138,7 @@ function keptData(root: string, file: string, before: RunSources | undefined): K
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats?.isFile() !== true) return [];
   const own = {
-    path: portable(relative(root, file)),
+    path: relativePath(root, file),
     bytes: stats.size,
     modified: stats.mtime.toISOString(),
   };

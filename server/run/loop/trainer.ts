@@ -1,5 +1,5 @@
 /** What the loop drives, on a real policy: stages, steps, evaluations, checkpoints. */
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { create } from "../../core/create.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { Clock, Saved } from "../../core/basics.ts";
@@ -26,6 +26,7 @@ import { stepOf } from "../stages/kinds.ts";
 import { RegressionMatrix } from "../stages/matrix.ts";
 import { keepSnapshot, keepStage, mergeInto } from "../stages/weights.ts";
 import { Stopwatch } from "../step/stopwatch.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 /** The run as its own `gradus serve`, for harnesses. */
 const servedBy = (publisher: Publisher): ServedRun =>
@@ -219,7 +220,7 @@ export class Trainer implements Driver {
     recorder.append({
       kind: "checkpoint",
       step: lastStep(state),
-      path: relative(this.folder, path),
+      path: relativePath(this.folder, path),
       bytes,
       ...(best === undefined ? {} : { best }),
     });

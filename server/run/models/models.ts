@@ -22,6 +22,7 @@ import { ModelView } from "./modelView.ts";
 import { checkComparable } from "../../engine/policySetup.ts";
 import { openRunPolicy } from "./openPolicy.ts";
 import { PerceptronView } from "./perceptronView.ts";
+import { fileName, wordOfFile } from "../../../shared/lib/fileName.ts";
 
 /** What the registry asks of a model's engine, whatever it computes. */
 type WeightHolder = Pick<
@@ -44,12 +45,18 @@ const snapshotSuffix = ".safetensors";
 
 /** The weights of a snapshot or copy as a file `<name>.safetensors`. */
 const saveSnapshot = (engine: WeightHolder, name: string, folder: string): void =>
-  publishWeights(join(folder, name + snapshotSuffix), {
+  publishWeights(join(folder, fileName(name) + snapshotSuffix), {
     version: engine.version,
     weights: engine.readTrained(name),
   });
 const restoreSnapshot = (engine: WeightHolder, name: string, folder: string): void =>
-  engine.writeWeights(readPublished(join(folder, name + snapshotSuffix)).weights, name);
+  engine.writeWeights(readPublished(placed(folder, name, snapshotSuffix)).weights, name);
+
+/** Earlier versions wrote the name itself, whether or not every system can have it. */
+function placed(folder: string, name: string, ending = ""): string {
+  const place = join(folder, fileName(name) + ending);
+  return existsSync(place) ? place : join(folder, name + ending);
+}
 
 export class RunModels implements Models {
   private readonly opened: OpenedModel[] = [];
@@ -172,10 +179,10 @@ export class RunModels implements Models {
    */
   async save(folder: string): Promise<void> {
     for (const { name, engine, trains } of this.opened) {
-      if (trains && name !== "policy") await engine.save(join(folder, "models", name));
+      if (trains && name !== "policy") await engine.save(join(folder, "models", fileName(name)));
       for (const snapshot of engine.snapshots) {
         if (name === "policy" && snapshot === "reference") continue;
-        saveSnapshot(engine, snapshot, join(folder, "snapshots", name));
+        saveSnapshot(engine, snapshot, join(folder, "snapshots", fileName(name)));
       }
     }
   }
@@ -195,18 +202,20 @@ export class RunModels implements Models {
   async restore(folder: string): Promise<void> {
     this.checkAllKnown(folder);
     for (const { name, engine, trains } of this.opened) {
-      const own = join(folder, "models", name);
+      const own = placed(join(folder, "models"), name);
       if (trains && name !== "policy" && existsSync(own)) await engine.load(own);
-      const snapshots = join(folder, "snapshots", name);
+      const snapshots = placed(join(folder, "snapshots"), name);
       for (const file of existsSync(snapshots) ? readdirSync(snapshots) : [])
-        restoreSnapshot(engine, file.slice(0, -snapshotSuffix.length), snapshots);
+        restoreSnapshot(engine, wordOfFile(file.slice(0, -snapshotSuffix.length)), snapshots);
     }
   }
 
   private checkAllKnown(folder: string): void {
     const kept = join(folder, "models");
     const trained = this.opened.filter(({ trains }) => trains).map(({ name }): string => name);
-    const lost = (existsSync(kept) ? readdirSync(kept) : []).filter((name) => !trained.includes(name));
+    const lost = (existsSync(kept) ? readdirSync(kept) : [])
+      .map(wordOfFile)
+      .filter((name) => !trained.includes(name));
     if (lost.length === 0) return;
     const names = lost.join(", ");
     throw new UserError(

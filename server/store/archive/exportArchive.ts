@@ -8,6 +8,8 @@ import { attemptsOf, logStart, readRollouts, type LogPosition } from "../../../s
 import { placedFile } from "../../analysis/imported/placedStep.ts";
 import { hashOf, manifestName, type Manifest } from "./manifest.ts";
 import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { liesIn } from "../../../shared/lib/liesIn.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 export interface ArchiveRequest {
   /** `runs/<id>` */
@@ -70,7 +72,7 @@ function filesOf(folder: string, withCheckpoints: boolean): SourceFile[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .map((file) => ({ file, path: file.slice(folder.length + 1).replaceAll("\\", "/") }))
+    .map((file) => ({ file, path: relativePath(folder, file) }))
     .filter(({ path }) => !own.has(path) && (withCheckpoints || !path.startsWith(`${checkpoints}/`)))
     .sort((one, other) => (one.path < other.path ? -1 : 1));
 }
@@ -86,7 +88,7 @@ function placedFiles(folder: string): SourceFile[] {
         for (const record of records) {
           if (record.kind !== "placed") continue;
           const file = placedFile(folder, record);
-          if (existsSync(file) && !file.startsWith(`${folder}/`))
+          if (existsSync(file) && !liesIn(file, folder))
             found.set(basename(file), { path: `rollouts/${basename(file)}`, file });
         }
       ({ position, more } = read);

@@ -14,6 +14,7 @@ import { readRunFile, runsFolder } from "../files.ts";
 import { draftFolder } from "../imported/runDraft.ts";
 import { hashOf, manifestName, manifestSchema, type Manifest } from "./manifest.ts";
 import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { pathHere } from "../../../shared/lib/fileName.ts";
 
 export interface ImportedArchive {
   readonly run: string;
@@ -144,7 +145,7 @@ async function unpack(
   draft: string,
 ): Promise<void> {
   for (const { path, sha256, bytes, mtime } of files) {
-    const target = join(draft, path);
+    const target = join(draft, pathHere(path));
     mkdirSync(dirname(target), { recursive: true });
     const hash = createHash("sha256");
     let size = 0;
@@ -166,7 +167,7 @@ async function mustBeSame(home: string, { run, files }: Manifest): Promise<void>
   for (const { path, bytes, sha256 } of files) {
     // What people say of a run changes.
     if (path === "marks.json") continue;
-    const file = join(home, path);
+    const file = join(home, pathHere(path));
     const stats = statSync(file, { throwIfNoEntry: false });
     if (stats?.size === bytes && (await hashOf(file)) === sha256) continue;
     throw new UserError(`The store has another run ${run} already: ${path} differs.`, {

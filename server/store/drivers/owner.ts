@@ -3,7 +3,6 @@
  * may see different ones (XDG_RUNTIME_DIR set in a desktop session and not over SSH, a container): the store itself says
  * who serves it, in a lock of its own. The table `owner` informs daemons of versions that had no such lock.
  */
-import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { isHolding, takeLock, type Lock, type LockHolder } from "../../../shared/daemon/lock.ts";
@@ -18,6 +17,7 @@ import {
 } from "../../../shared/daemon/process.ts";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { Database } from "./database.ts";
+import { realPath } from "../../../shared/lib/realPath.ts";
 
 const ownerSchema = z.object({ pid: z.number(), process_start: z.string() }).nullish();
 
@@ -31,7 +31,7 @@ let held: { readonly lock: Lock; readonly timer: NodeJS.Timeout } | undefined;
  * @throws UserError while another living process serves it
  */
 export function claim(database: Database, path: string): void {
-  const store = realpathSync(dirname(path));
+  const store = realPath(dirname(path));
   claimLock(store, path);
   database.transaction(() => {
     const row = ownerSchema.parse(database.prepare("SELECT pid, process_start FROM owner").get());

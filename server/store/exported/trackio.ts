@@ -10,6 +10,7 @@ import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { Database } from "../drivers/database.ts";
 import { openDatabase } from "../drivers/driver.ts";
 import type { LoggedRun } from "./loggedRun.ts";
+import { fileName } from "../../../shared/lib/fileName.ts";
 
 const tables = `
 CREATE TABLE IF NOT EXISTS metrics (
@@ -30,7 +31,7 @@ export function projectOf(
   folder: string,
 ): { readonly name: string; readonly file: string } {
   const name = start.name.replace(/[^\p{L}\p{N}_-]/gu, "");
-  const project = name === "" ? "gradus" : name;
+  const project = fileName(name, "gradus");
   return { name: project, file: join(folder, `${project}.db`) };
 }
 

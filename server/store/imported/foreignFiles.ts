@@ -2,8 +2,10 @@
  * The files of a folder that another program wrote. Pipes and devices would be waited for or read without end, and a link that
  * leads out of the folder would bring another file's text into the run: they are passed over, and named.
  */
-import { lstatSync, readdirSync, realpathSync, statSync, type Dirent } from "node:fs";
-import { join, sep } from "node:path";
+import { lstatSync, readdirSync, statSync, type Dirent } from "node:fs";
+import { join } from "node:path";
+import { liesIn } from "../../../shared/lib/liesIn.ts";
+import { realPath } from "../../../shared/lib/realPath.ts";
 
 /** Why an entry is no file of the folder; undefined: it is one. @param root the folder that a person named */
 export const unfitness = (entry: Dirent, root: string): string | undefined =>
@@ -17,8 +19,8 @@ function unfitAt(
   if (entry.isFile() || entry.isDirectory()) return undefined;
   if (!entry.isSymbolicLink()) return "it is no regular file";
   try {
-    const target = realpathSync(path);
-    if (!target.startsWith(`${realpathSync(root)}${sep}`)) return "it links out of the folder";
+    const target = realPath(path);
+    if (!liesIn(target, realPath(root))) return "it links out of the folder";
     return statSync(target).isFile() ? undefined : "it links to no regular file";
   } catch {
     return "its link leads nowhere";

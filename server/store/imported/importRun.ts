@@ -1,6 +1,6 @@
 /** Makes a run of what another trainer wrote: its folder appears in the store complete, or not at all. */
 import { copyFileSync, mkdirSync, rmSync } from "node:fs";
-import { basename, join, relative, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { LogRecord } from "../../../shared/log/records.ts";
 import { openAttempt, type LogWriter } from "../../../shared/log/writer.ts";
@@ -22,6 +22,7 @@ import { rewardHashes } from "./rewardHashes.ts";
 import { configFile, draftFolder, inRun, nameOf, writeRunFile } from "./runDraft.ts";
 import { evaluatedSteps, noMetrics, readMetrics, type TrainerMetrics } from "./trainerMetrics.ts";
 import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 /** @throws UserError where there is nothing to import, or the store cannot be written */
 export async function importRun(request: ImportRequest): Promise<ImportSummary> {
@@ -44,7 +45,7 @@ export async function importRun(request: ImportRequest): Promise<ImportSummary> 
 /** The mirror as a part of the run. */
 function takenIn(folder: string, { root }: PulledMirror, draft: string): TrainerOutput {
   putInPlace(root, mirrorPath(draft));
-  return findOutput(join(mirrorPath(draft), relative(root, folder)));
+  return findOutput(join(mirrorPath(draft), relativePath(root, folder)));
 }
 
 async function write(
@@ -166,8 +167,8 @@ function missingOf(
 /** @param draft has the files, and becomes the run's folder; undefined: they lie elsewhere */
 const inPlace = ({ files }: TrainerOutput, draft: string | undefined, folder: string): PlacedSource[] =>
   files.map(({ step, file }) => {
-    if (draft === undefined) return { step, file, relative: relative(folder, file) };
-    const name = relative(draft, file);
+    if (draft === undefined) return { step, file, relative: relativePath(folder, file) };
+    const name = relativePath(draft, file);
     return { step, file: join(folder, name), relative: name, now: file };
   });
 
@@ -176,7 +177,7 @@ async function copies({ files }: TrainerOutput, draft: string, folder: string): 
   const sources: PlacedSource[] = [];
   mkdirSync(join(draft, "rollouts"), { recursive: true });
   for (const { step, file } of files) {
-    const name = join("rollouts", basename(file));
+    const name = `rollouts/${basename(file)}`;
     copyFileSync(file, join(draft, name));
     sources.push({ step, file: join(folder, name), relative: name, now: join(draft, name) });
     await setImmediate();

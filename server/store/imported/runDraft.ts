@@ -1,11 +1,13 @@
 /** A run's folder while it is being written: it appears in the store complete, or not at all. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join, relative, resolve, sep } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { isRunning } from "../../../shared/daemon/process.ts";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { RunFile } from "../../../shared/run/run.ts";
 import { authoredPath, makeStore, mirrorPath, runFilePath, runsFolder } from "../files.ts";
 import type { ImportRequest } from "./importRequest.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
+import { liesIn } from "../../../shared/lib/liesIn.ts";
 
 export function writeRunFile(
   request: Pick<ImportRequest, "name" | "config" | "folder" | "sourceRun" | "sourceState" | "mirror">,
@@ -18,7 +20,7 @@ export function writeRunFile(
   const content: RunFile = {
     id,
     file,
-    relative: relative(final, file),
+    relative: relativePath(final, file),
     name: nameOf(request),
     set: config?.set ?? [],
     imported: inRun(folder, mirror, final),
@@ -34,8 +36,8 @@ export function writeRunFile(
 /** Where a file will be when the run is in the store. @param home the run's folder there */
 export function inRun(file: string, mirror: ImportRequest["mirror"], home: string): string {
   const path = resolve(file);
-  if (mirror === undefined || !path.startsWith(`${mirror.root}${sep}`)) return path;
-  return join(mirrorPath(home), relative(mirror.root, path));
+  if (mirror === undefined || !liesIn(path, mirror.root)) return path;
+  return join(mirrorPath(home), relativePath(mirror.root, path));
 }
 
 /** Of a run without a config, the folder. */

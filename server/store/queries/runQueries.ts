@@ -13,6 +13,7 @@ import { runFolder } from "../files.ts";
 import { ExperimentFacts } from "./experimentFacts.ts";
 import { asRun, type RunState } from "../ingest/runState.ts";
 import { isRunIdSql, row, rows, type Statements } from "../drivers/statements.ts";
+import { fromAnySystem } from "../../../shared/lib/slashes.ts";
 
 /** Joins a table `r` with its attempt `a` and keeps what no later attempt replaced. */
 export const effective =
@@ -61,7 +62,7 @@ export class RunQueries {
             `SELECT r.step, r.path, r.bytes FROM checkpoint r ${effective} WHERE r.run = ? ORDER BY r.attempt, r.step`,
           )
           .all(id),
-      ).map((checkpoint) => ({ ...checkpoint, path: resolve(folder, checkpoint.path) })),
+      ).map((checkpoint) => ({ ...checkpoint, path: resolve(folder, fromAnySystem(checkpoint.path)) })),
       attempts: attempts.map((attempt) => ({
         attempt: attempt.attempt,
         startedAt: attempt.started_at ?? run.created_at,

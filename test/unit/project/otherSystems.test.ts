@@ -77,6 +77,56 @@ const faults: readonly Fault[] = [
     example: 'spawn("taskkill", words)',
     except: [],
   },
+  {
+    what: "a key or a comparison of Node's own real path, which keeps the letters that it is given (`c:\\G`, `C:\\g`)",
+    pattern: /\brealpath(?:Sync)?\b/,
+    example: "const key = realpathSync(store);",
+    except: ["shared/lib/realPath.ts"],
+  },
+  {
+    what: "a path as the system writes it, which may be written down with `\\`",
+    pattern: /import [^;]*\brelative\b[^;]* from "node:path"|\.split\(sep\)|replaceAll\(sep/,
+    example: 'import { relative } from "node:path";',
+    except: ["shared/lib/slashes.ts"],
+  },
+  {
+    what: "a path compared by its letters with a folder",
+    pattern:
+      /startsWith\((?:`\$\{[^`}]*(?:folder|root|store|home|local|dirname\(\w+\))\}(?:\$\{sep\}|\/)`|[^()]*\+ sep)\)/i,
+    example: "path.startsWith(`${root}${sep}`)",
+    // Files of a dataset are a list with `/`.
+    except: ["server/lib/datasets/card.ts"],
+  },
+  {
+    what: "a `file:` address read past the one place that knows how VS Code writes it (`file:///c%3A/…`)",
+    pattern: /fileURLToPath\((?!import\.meta\.url|new URL\()/,
+    example: "const file = fileURLToPath(uri);",
+    except: ["shared/lib/fileAddress.ts"],
+  },
+  {
+    what: "a hard link without another way, which exFAT does not know",
+    pattern: /\blinkSync\(/,
+    example: "linkSync(draft, path);",
+    except: ["server/run/checkpoint/fork.ts"],
+  },
+  {
+    what: "a process that works in the store, which Windows then does not remove",
+    pattern: /\bcwd: [^,(\n]*\b(?:store|runFolder)\b/,
+    example: "spawn(node, words, { cwd: wish.store });",
+    except: [],
+  },
+  {
+    what: "a socket of a temporary folder that may be too deep for it",
+    pattern: /\.sock`|\.sock"/,
+    example: "const socket = join(tmpdir(), `${key}.sock`);",
+    except: ["shared/daemon/runtime.ts"],
+  },
+  {
+    what: "a folder made of what a person calls something, which Windows may not have",
+    pattern: /join\([^;]*, config\.name\)/,
+    example: 'const folder = join(".gradus", "export", config.name);',
+    except: [],
+  },
 ];
 
 const asksFirst: readonly string[] = ["scripts/setup/engine.mjs", "scripts/setup/sqlite.mjs"];

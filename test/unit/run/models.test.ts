@@ -1,6 +1,6 @@
 /** The registry of models on the real engine: frozen, trained with the policy, averaged. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -246,34 +246,40 @@ test("a learner trains on the batch before its term scores, and the policy after
   }
 });
 
-test("a checkpoint holds trained models, and what they learned comes back", async () => {
-  const set = `models={ judge: { base: tiny, ${size}, trains: true, optimizer: { use: adamw, lr: 0.01 } } }`;
-  const folder = mkdtempSync(join(tmpdir(), "gradus-models-"));
-  const [first, second] = [await openModels(configOf(set)), await openModels(configOf(set))];
-  try {
-    const plan = { channels: ["logp" as const], unit: "sequence" as const };
-    await first.get("judge").update(rows(), plan, (_now, batch) => ({
-      loss: 0,
-      gradients: { logp: new Float64Array(batch.tokens.length).fill(-1) },
-    }));
-    await first.get("judge").snapshot("before");
-    await first.save(folder);
-    await second.restore(folder);
-    const asked = { model: "judge", channels: ["logp" as const] };
-    const [a, b] = [
-      await first.get("judge").score(rows(), asked),
-      await second.get("judge").score(rows(), asked),
-    ];
-    assert.deepEqual(b.logp, a.logp);
-    assert.equal(second.get("judge").version, 1);
-    const kept = await second.get("judge").score(rows(), { model: "before", channels: ["logp"] });
-    assert.deepEqual(kept.logp, a.logp);
-  } finally {
-    first.close();
-    second.close();
-    rmSync(folder, { recursive: true });
-  }
-});
+for (const asEarlier of [false, true])
+  test(`a checkpoint ${asEarlier ? "of an earlier version " : ""}holds trained models, and what they learned comes back`, async () => {
+    const set = `models={ aux: { base: tiny, ${size}, trains: true, optimizer: { use: adamw, lr: 0.01 } } }`;
+    const folder = mkdtempSync(join(tmpdir(), "gradus-models-"));
+    const [first, second] = [await openModels(configOf(set)), await openModels(configOf(set))];
+    try {
+      const plan = { channels: ["logp" as const], unit: "sequence" as const };
+      await first.get("aux").update(rows(), plan, (_now, batch) => ({
+        loss: 0,
+        gradients: { logp: new Float64Array(batch.tokens.length).fill(-1) },
+      }));
+      await first.get("aux").snapshot("before");
+      await first.save(folder);
+      const places = [join(folder, "models"), join(folder, "snapshots")] as const;
+      for (const place of places) {
+        assert.deepEqual(readdirSync(place), ["aux~"], "Windows has no file `aux`");
+        if (asEarlier) renameSync(join(place, "aux~"), join(place, "aux"));
+      }
+      await second.restore(folder);
+      const asked = { model: "aux", channels: ["logp" as const] };
+      const [a, b] = [
+        await first.get("aux").score(rows(), asked),
+        await second.get("aux").score(rows(), asked),
+      ];
+      assert.deepEqual(b.logp, a.logp);
+      assert.equal(second.get("aux").version, 1);
+      const kept = await second.get("aux").score(rows(), { model: "before", channels: ["logp"] });
+      assert.deepEqual(kept.logp, a.logp);
+    } finally {
+      first.close();
+      second.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
 
 test("a divergence over the whole vocabulary from another model, in one pass with log-probs", async () => {
   const models = await openModels(configOf(`models={ teacher: { base: tiny, ${size} } }`));

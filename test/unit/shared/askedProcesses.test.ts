@@ -4,8 +4,8 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import {
   AskedProcesses,
+  folderAfter,
   isSameStart,
-  namesFolder,
   posix,
   writtenAs,
 } from "../../../shared/daemon/askedProcesses.ts";
@@ -73,11 +73,13 @@ test("who knows when a process began writes it as the system's program would", (
   }
 });
 
-test("a command line names a folder as its system writes it", () => {
-  const command = String.raw`"C:\node.exe" cli.mjs worker C:\Users\Ann\p\.gradus\runs\one`;
-  assert.ok(namesFolder(command, "c:/users/ann/p/.gradus/runs/one", "win32"));
-  assert.ok(!namesFolder(command, String.raw`C:\Users\Ann\q`, "win32"));
-  assert.ok(!namesFolder("node cli.mjs worker /Home/p", "/home/p", "linux"));
+test("a command line says the folder that a process was started for", () => {
+  const windows = String.raw`"C:\Program Files\node.exe" C:\g\cli.mjs worker "C:\Users\Ann Lee\p\.gradus\runs\one" --attempt 2`;
+  assert.equal(folderAfter(windows, ["worker"]), String.raw`C:\Users\Ann Lee\p\.gradus\runs\one`);
+  const mac = "/usr/bin/node /g/cli.mjs daemon serve --store /Users/Ann Lee/p/.gradus\n";
+  assert.equal(folderAfter(mac, ["serve", "--store"]), "/Users/Ann Lee/p/.gradus");
+  assert.equal(folderAfter(mac, ["worker"]), "");
+  assert.equal(folderAfter("node cli.mjs worker-of /p", ["worker"]), "");
 });
 
 function hasPs(): boolean {

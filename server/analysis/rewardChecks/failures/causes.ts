@@ -1,5 +1,5 @@
 /** Failures of one cause: what a reward throws at one place, however many answers it throws there on. */
-import { basename, dirname, sep } from "node:path";
+import { basename, dirname } from "node:path";
 import { formatCount } from "../../../../shared/lib/format.ts";
 import { kindOfFailure, readFailure, shortFailure } from "../../../../shared/rollouts/failureText.ts";
 import type { Json } from "../../../../shared/lib/json.ts";
@@ -9,6 +9,7 @@ import { isObject } from "../../evidence/json.ts";
 import { asksRow } from "./askedRow.ts";
 import type { CheckedTask } from "../checkedTasks.ts";
 import { ownFile, placeOf, type FilePlace } from "../ownFiles.ts";
+import { liesIn } from "../../../../shared/lib/liesIn.ts";
 
 export interface FailureCause {
   readonly term: string;
@@ -123,7 +124,7 @@ function placeOfFailure(
   { file, cell, line }: Omit<ReturnType<typeof readFailure>, "text">,
 ): FilePlace | undefined {
   const own = ownFile(term);
-  const isOwn = own !== undefined && file !== null && file.startsWith(`${dirname(own)}${sep}`);
+  const isOwn = own !== undefined && file !== null && liesIn(file, dirname(own));
   return isOwn && line !== null && !/[\\/](?:site-packages|node_modules)[\\/]/.test(file)
     ? { file, ...(cell !== undefined && { cell }), line: line - 1 }
     : placeOf(term);

@@ -1,5 +1,5 @@
 /** What scores a reward term where another trainer trains: Python of ours, the user's own function, or a reward server. */
-import { relative, isAbsolute, join, basename, dirname, sep } from "node:path";
+import { isAbsolute, join, basename, dirname } from "node:path";
 import { isObject, type Json, type JsonObject } from "../../../../shared/lib/json.ts";
 import { signatureOf } from "../../../config/check/signatures/index.ts";
 import type { RewardTermConfig, StageBody } from "../../../core/config/resolved.ts";
@@ -9,6 +9,7 @@ import { isNotebook } from "../../../lib/notebook/notebook.ts";
 import { pythonImports } from "../../../lib/python/imports.ts";
 import type { Convention, TakenParameter } from "../../../methods/reward/own/python/convention.ts";
 import { keywords, literal, pythonPattern } from "./literal.ts";
+import { relativePath } from "../../../../shared/lib/slashes.ts";
 
 export interface FileCopy {
   readonly from: string;
@@ -219,9 +220,9 @@ const takenOf = (file: string, name: string): readonly TakenParameter[] =>
 
 /** Below the config's folder at the same place; from elsewhere in a folder of its own. */
 function ownPlace(file: string, folder: string): string {
-  const path = relative(folder, file);
+  const path = relativePath(folder, file);
   const inside = !path.startsWith("..") && !isAbsolute(path);
-  return `own/${(inside ? path : join("elsewhere", basename(dirname(file)), basename(file))).split(sep).join("/")}`;
+  return `own/${inside ? path : `elsewhere/${basename(dirname(file))}/${basename(file)}`}`;
 }
 
 /** What the function calls each role of its convention. */

@@ -4,9 +4,10 @@
  * privileges are needed, and those that root of a namespace has are given up before the program begins.
  */
 import { execFile } from "node:child_process";
-import { realpathSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { promisify } from "node:util";
 import { loadedBy } from "./loadedBy.ts";
+import { realPath } from "../../../../shared/lib/realPath.ts";
 
 const run = promisify(execFile);
 
@@ -51,9 +52,7 @@ function isFolder(path: string): boolean {
 }
 
 const pathOf = async (name: string): Promise<string> =>
-  realpathSync(
-    (await run("sh", ["-c", `PATH=/usr/sbin:/usr/bin:/sbin:/bin command -v ${name}`])).stdout.trim(),
-  );
+  realPath((await run("sh", ["-c", `PATH=/usr/sbin:/usr/bin:/sbin:/bin command -v ${name}`])).stdout.trim());
 
 /** What is seen in every one. Without a source of chance Node does not start. */
 const devices = ["/dev/null", "/dev/urandom"];

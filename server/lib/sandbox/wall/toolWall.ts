@@ -1,11 +1,11 @@
 /** A wall by a tool that others audit: a container, or Bubblewrap. */
 import { execFile } from "node:child_process";
-import { realpathSync } from "node:fs";
 import { promisify } from "node:util";
 import { UserError, messageOf } from "../../../../shared/lib/errors.ts";
 import { loadedBy } from "./loadedBy.ts";
 import { permissions } from "./permissions.ts";
 import type { ToolSetting, Wall } from "./types.ts";
+import { realPath } from "../../../../shared/lib/realPath.ts";
 
 const major = process.versions.node.split(".")[0];
 
@@ -26,7 +26,7 @@ export async function toolWall(setting: ToolSetting): Promise<Wall> {
     names: ["process", "permissions", by],
     command: ([node = "", ...rest], visible) => ({
       file: by,
-      args: args(realpathSync(node), visible, [...permissions(visible), ...rest]),
+      args: args(realPath(node), visible, [...permissions(visible), ...rest]),
       options: {},
     }),
   };
@@ -46,7 +46,7 @@ const container =
   ];
 
 async function bubblewrap(): Promise<Arguments> {
-  const loaded = await loadedBy(realpathSync(process.execPath));
+  const loaded = await loadedBy(realPath(process.execPath));
   return (node, visible, rest) => [
     ...["--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"],
     ...["--dev-bind", "/dev/null", "/dev/null", "--dev-bind", "/dev/urandom", "/dev/urandom"],

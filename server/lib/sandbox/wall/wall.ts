@@ -1,19 +1,19 @@
 /** What surrounds a process that runs a model's programs. */
 import { execFile } from "node:child_process";
-import { realpathSync } from "node:fs";
 import { promisify } from "node:util";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { Namespaces } from "./namespaces.ts";
 import { permissions } from "./permissions.ts";
 import { toolWall } from "./toolWall.ts";
 import type { SandboxSetting, Wall } from "./types.ts";
+import { realPath } from "../../../../shared/lib/realPath.ts";
 
 export type { SandboxSetting, Wall, WallCommand, WallName } from "./types.ts";
 
 let namespaces: Promise<Namespaces | undefined> | undefined;
 /** Asked once: they stand or not as long as the machine runs. */
 const ownNamespaces = (): Promise<Namespaces | undefined> =>
-  (namespaces ??= Namespaces.of(realpathSync(process.execPath)));
+  (namespaces ??= Namespaces.of(realPath(process.execPath)));
 
 /** @throws UserError where the setting demands what this machine has not */
 export async function wallOf(setting: SandboxSetting): Promise<Wall> {
@@ -28,7 +28,7 @@ export async function wallOf(setting: SandboxSetting): Promise<Wall> {
   return {
     names: own === undefined ? ["process", "permissions"] : ["process", "permissions", "namespaces"],
     command: ([node = "", ...rest], visible) => {
-      const plain = [realpathSync(node), ...permissions(visible), ...rest];
+      const plain = [realPath(node), ...permissions(visible), ...rest];
       const [file = node, ...args] = [...before, ...(own?.around(plain, visible) ?? plain)];
       return { file, args, options: {} };
     },

@@ -2,12 +2,14 @@
  * A bundle whose functions say which lines and branches each call reaches. The marks lie in the text itself: V8's own
  * coverage merges a branch that is always taken with what is around it, and is asked for too slowly for each rollout.
  */
-import { realpathSync } from "node:fs";
 import { SourceMap } from "node:module";
-import { dirname, resolve, sep } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { AnyNode } from "acorn";
 import type { BranchExit, BranchKind } from "../../../../shared/rollouts/coverage.ts";
 import { marks } from "./wire.ts";
+import { isSamePath, liesIn } from "../../../../shared/lib/liesIn.ts";
+import { slashed } from "../../../../shared/lib/slashes.ts";
+import { realPath } from "../../../../shared/lib/realPath.ts";
 
 /** Where a mark is in the user's files. Lines and characters count from 0. */
 type MarkPlace =
@@ -54,7 +56,7 @@ class Positions {
   ) {
     const encoded = /\/\/# sourceMappingURL=data:[^,]*base64,([\w+/=]+)\s*$/.exec(bundle)?.[1] ?? "";
     this.map = new SourceMap(JSON.parse(Buffer.from(encoded, "base64").toString("utf8")));
-    this.real = realpathSync(file);
+    this.real = realPath(file);
   }
 
   /** undefined: not the user's own. */
@@ -64,9 +66,9 @@ class Positions {
     if (!("originalSource" in entry)) return undefined;
     const folder = dirname(this.real);
     const source = resolve(folder, entry.originalSource);
-    const isOwn = source.startsWith(folder + sep) && !source.includes(`${sep}node_modules${sep}`);
+    const isOwn = liesIn(source, folder) && !slashed(source).includes("/node_modules/");
     if (!isOwn) return undefined;
-    const file = source === this.real ? this.file : source;
+    const file = isSamePath(source, this.real) ? this.file : source;
     return { file, line: entry.originalLine, character: entry.originalColumn };
   }
 }

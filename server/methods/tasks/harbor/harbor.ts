@@ -1,4 +1,4 @@
-import { basename, relative, resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { taskSource, param } from "../../../core/declaration.ts";
@@ -10,6 +10,7 @@ import type { Task } from "../../../core/task.ts";
 import { Refused } from "../../../lib/harbor/dockerfile.ts";
 import { harborFolders, readHarborTask, type HarborTask } from "../../../lib/harbor/taskFolder.ts";
 import { harborPlay } from "./play.ts";
+import { relativePath } from "../../../../shared/lib/slashes.ts";
 
 const asks = `{instruction}
 
@@ -50,7 +51,9 @@ function tasksOf({ harbor, skip_refused }: Params, folder: string): readonly Har
       return [readHarborTask(one)];
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      refused.push(`${relative(place, error.file) || basename(error.file)}:${error.line}: ${error.message}`);
+      refused.push(
+        `${relativePath(place, error.file) || basename(error.file)}:${error.line}: ${error.message}`,
+      );
       return [];
     }
   });
@@ -70,7 +73,7 @@ function sourceOf(options: Params, folder: string, name: string): TaskSource {
   const place = resolve(folder, options.harbor);
   const known = new Map<string, HarborTask>();
   const all = tasksOf(options, folder).map((own): Task => {
-    const id = `harbor:${relative(place, own.folder) || basename(own.folder)}`;
+    const id = `harbor:${relativePath(place, own.folder) || basename(own.folder)}`;
     known.set(id, own);
     const { instruction, workdir } = own;
     return {
@@ -78,7 +81,7 @@ function sourceOf(options: Params, folder: string, name: string): TaskSource {
       source: name,
       env: "harbor",
       prompt: fill(options.prompt, { instruction, workdir, name: own.name }),
-      data: { name: own.name, folder: relative(folder, own.folder) },
+      data: { name: own.name, folder: relativePath(folder, own.folder) },
     };
   });
   const of = (split: "train" | "evaluate"): readonly Task[] => all.filter(({ id }) => splitOf(id) === split);

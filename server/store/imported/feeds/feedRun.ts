@@ -1,5 +1,4 @@
 /** Writes what a feed brings as a run's log. */
-import { relative } from "node:path";
 import type { GroupRecord, LogRecord } from "../../../../shared/log/records.ts";
 import { openAttempt, type LogWriter } from "../../../../shared/log/writer.ts";
 import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
@@ -15,6 +14,7 @@ import type { Feed, FeedPart } from "./feed.ts";
 import type { FollowEvent } from "./remoteLooks.ts";
 import { rolloutRecord } from "./rolloutRecord.ts";
 import { rowMetrics } from "./rowMetrics.ts";
+import { relativePath } from "../../../../shared/lib/slashes.ts";
 
 export interface FeedRunOptions {
   readonly run: string;
@@ -184,7 +184,9 @@ export class FeedRun {
       ...this.heldOut.of(step, Math.round(time * 1000), values),
       ...groups,
       ...rows.map((row, at) => rolloutRecord(withAdvantage(row, at, estimates), at)),
-      ...(placed === undefined ? [] : [{ ...placed, relative: relative(this.options.home, placed.file) }]),
+      ...(placed === undefined
+        ? []
+        : [{ ...placed, relative: relativePath(this.options.home, placed.file) }]),
     ];
     const rollouts = placed?.count ?? rows.filter(trains).length;
     if (rollouts > 0) this.counts.steps.add(step);
