@@ -1,7 +1,8 @@
 // `npm test`: sets up what the tests need, then every check and every tier, side by side, each to its end. The last line
 // counts. `npm run check` runs the checks only; `node scripts/test.mjs unit rpc` the tiers that are named, with
 // `--part=2/3` every third of their files from the second on. The tier
-// `long` runs only where it is named (`npm run test:long`), and its files that passed for these sources only `--again`.
+// `long` runs only where it is named (`npm run test:long`), and its files that passed for these sources only `--again`;
+// `npm run test:long -- windows`: those of its files that have the word in their path.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, constants, tmpdir } from "node:os";
@@ -18,6 +19,8 @@ process.chdir(home);
 
 const keys = ["passed", "failed", "skipped", "seconds"];
 
+const known = new Set(["check", ...[...checks, ...tiers].map(({ name }) => name)]);
+
 /** What the words on the command line ask for; throws where one is the name of nothing. */
 function chosen(words) {
   const wanted = (name) => words.length === 0 || words.includes(name);
@@ -26,13 +29,14 @@ function chosen(words) {
     tiers: tiers.filter(({ name }) => wanted(name)),
     long: words.includes(long.name),
   };
+  if (found.long) return { ...found, only: words.filter((name) => name !== long.name && !known.has(name)) };
   if (found.checks.length + found.tiers.length > 0 || found.long) return found;
   const names = ["check", ...[...checks, ...tiers, long].map(({ name }) => name)];
   throw new Error(`no check or tier is called ${words.join(" ")}; there are ${names.join(", ")}`);
 }
 
 /** Rows of the table, one a check or tier, each with its jobs still to run. */
-async function rowsOf({ checks, tiers, long: runsLong }, record, { again, part }) {
+async function rowsOf({ checks, tiers, long: runsLong, only = [] }, record, { again, part }) {
   const { checkJob, longJobs, tierJobs } = await import("./test/jobs.mjs");
   const { removeBuilt } = await import("./testFiles.mjs");
   if (tiers.length > 0 || runsLong) removeBuilt();
@@ -50,7 +54,7 @@ async function rowsOf({ checks, tiers, long: runsLong }, record, { again, part }
   const rows = checks.map((check) => row(check.name, { jobs: [checkJob(check, node)] }));
   for (const tier of tiers) rows.push(row(tier.name, await tierJobs(tier, node, record.tests ?? {}, part)));
   if (runsLong)
-    rows.push(row(long.name, await longJobs(new Passed(sourcesNow(), { again }), node, record.tests)));
+    rows.push(row(long.name, await longJobs(new Passed(sourcesNow(), { again }), node, record.tests, only)));
   return rows;
 }
 

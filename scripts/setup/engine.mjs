@@ -33,7 +33,7 @@ import { waysToFetch, wordFor } from "./wheels.mjs";
 
 /** Loads the addon as a run does and multiplies: {status, output}. */
 export const proveEngine = (folder) =>
-  attempt(process.execPath, [join(import.meta.dirname, "proveEngine.cjs"), join(folder, addonPath)], {
+  attempt(process.execPath, [join(import.meta.dirname, "proveEngine.mjs"), join(folder, addonPath)], {
     timeout: 120_000,
     env: { TF_CPP_MIN_LOG_LEVEL: "2" },
   });

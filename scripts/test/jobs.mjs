@@ -126,11 +126,14 @@ export async function tierJobs(tier, node, available, { part, of } = { part: 0, 
  * Jobs of the tier `long` that have not passed for these sources. `passed` remembers each that does.
  * @param available what set-up has found
  */
-export async function longJobs(passed, node, available) {
-  const files = longFiles();
+export async function longJobs(passed, node, available, only = []) {
+  const isWanted = (name) => only.length === 0 || only.some((word) => name.includes(word));
+  const files = longFiles().filter(isWanted);
+  if (files.length === 0)
+    throw new Error(`no file of the tier ${long.name} has ${only.join(" or ")} in its path`);
   const built = await buildNodeTests(files);
   const ends = Date.now() + long.limit * 1000;
-  const labels = available.workbench.skip === undefined ? await workbenchLabels(true) : [];
+  const labels = available.workbench.skip === undefined ? (await workbenchLabels(true)).filter(isWanted) : [];
   const jobs = [
     ...files.map((file, index) => ({
       ...fileJob(long, file, built[index], node),

@@ -209,7 +209,7 @@ export async function checkSqlite(): Promise<Check> {
 export async function checkEngine(): Promise<Check & { readonly backend: "native" | "wasm" }> {
   const record = setupRecord()?.engine;
   const folder = engineFolder();
-  const proof = join(setupScripts(), "setup", "proveEngine.cjs");
+  const proof = join(setupScripts(), "setup", "proveEngine.mjs");
   const { status, stdout, stderr } =
     folder === undefined
       ? { status: 1, stdout: "", stderr: "it is not installed" }

@@ -1,7 +1,8 @@
 // Multiplies two matrices by the addon that is named, and prints the device. `gradus doctor` and set-up run it, each in a
 // process of its own: a library that does not fit may take its process along.
-"use strict";
-const addon = require(process.argv[2]);
+import { createRequire } from "node:module";
+
+const addon = createRequire(import.meta.url)(process.argv[2]);
 const matrix = (values) => addon.createTensor([2, 2], addon.TF_FLOAT, Float32Array.from(values));
 const no = (name) => ({ name, type: addon.TF_ATTR_BOOL, value: false });
 const attributes = [
