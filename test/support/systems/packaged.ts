@@ -17,7 +17,10 @@ export async function packaged(): Promise<string> {
   const stamp: Stamp = await import(pathToFileURL(join(process.cwd(), "scripts/setup/stamp.mjs")).href);
   const sources = [
     ...stamp.bundleSources,
-    "scripts",
+    "scripts/setup",
+    "scripts/setup.mjs",
+    "scripts/addon",
+    "scripts/package.mjs",
     "bin",
     "presets",
     "examples",
