@@ -13,7 +13,7 @@ export function checkNode(version = process.versions.node) {
   if (major > least[0] || (major === least[0] && minor >= least[1])) return;
   throw new SetupError(
     `Gradus needs Node ${least.join(".")} or newer; this is ${version}`,
-    `${installCommand("node")}, then start again`,
+    `${installCommand("newerNode")}, then start again`,
   );
 }
 

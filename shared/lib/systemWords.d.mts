@@ -1,4 +1,4 @@
-export type Program = "node" | "python" | "compiler" | "browser";
+export type Program = "node" | "newerNode" | "python" | "compiler" | "browser";
 export interface SystemHere {
   readonly platform: NodeJS.Platform;
   readonly root: boolean;

@@ -6,11 +6,13 @@ import { delimiter, join } from "node:path";
 /** How much longer a run takes on WebAssembly. */
 export const slower = "ten to twenty times slower";
 
-/** The commands that install programs, and what each calls them. The first whose program is there is taken. */
+/**
+ * The commands that install programs, and what each calls them. The first whose program is there is taken. `newerNode`, where the
+ * one at hand is too old: not of those that may have brought it, as Debian's.
+ */
 const commands = {
   linux: {
-    // The Nodes of Debian and Ubuntu were too old for long; snap's is newer.
-    "snap install": { node: "node --classic" },
+    "snap install": { node: "node --classic", newerNode: "node --classic" },
     "apt-get install -y": {
       node: "nodejs npm",
       python: "python3-pip",
@@ -25,6 +27,7 @@ const commands = {
     },
     "pacman -S --noconfirm": {
       node: "nodejs npm",
+      newerNode: "nodejs npm",
       python: "python-pip",
       compiler: "base-devel python",
       browser: "chromium",
@@ -34,11 +37,12 @@ const commands = {
   darwin: {
     // On every Mac; Python comes with the compiler.
     "xcode-select": { python: "--install", compiler: "--install" },
-    "brew install": { node: "node", browser: "--cask chromium" },
+    "brew install": { node: "node", newerNode: "node", browser: "--cask chromium" },
   },
   win32: {
     "winget install": {
       node: "OpenJS.NodeJS.LTS",
+      newerNode: "OpenJS.NodeJS.LTS",
       python: "Python.Python.3.12",
       // With what node-gyp builds with.
       compiler: `Microsoft.VisualStudio.2022.BuildTools --override "--passive --add Microsoft.VisualStudio.Workload.VCTools --includeRecommended"`,
@@ -46,8 +50,10 @@ const commands = {
     },
   },
 };
+const fromItsSite = "install Node 20.19 or newer from nodejs.org";
 const sentences = {
-  node: "install Node 20.19 or newer from nodejs.org",
+  node: fromItsSite,
+  newerNode: fromItsSite,
   python: "install Python with pip",
   compiler: "install a C++ compiler",
   browser: "install Chromium or Chrome",

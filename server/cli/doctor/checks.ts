@@ -91,7 +91,7 @@ export function checkNode(): Check {
   const recorded = recordedNode();
   const here = `${process.versions.node} (${process.execPath})`;
   if (!isSupported(process.versions.node))
-    return missing("Node", `${here} is older than 20.19`, installCommand("node"));
+    return missing("Node", `${here} is older than 20.19`, installCommand("newerNode"));
   if (recorded === undefined)
     return optional("Node", `${here}; nothing is built for it yet: the first run builds it`, engineFix());
   return ok(

@@ -82,6 +82,14 @@ for (const [name, here, [node, python, compiler, browser]] of [
       if (wanted !== undefined) assert.equal(installCommand(what, here), wanted);
   });
 
+test("where Node is too old, none is named that may have brought the old one", () => {
+  const has = (...programs: string[]): string => installCommand("newerNode", system("linux", programs));
+  assert.equal(has("apt-get"), sentence);
+  assert.equal(has("apt-get", "snap"), "sudo snap install node --classic");
+  assert.equal(has("pacman"), "sudo pacman -S --noconfirm nodejs npm");
+  assert.equal(installCommand("newerNode", system("darwin", ["xcode-select"])), sentence);
+});
+
 test("the engine's command is npm's in a checkout, ours in a package, and the editor's in what it installed", () => {
   const at = (name: string, file: string): string => {
     mkdirSync(join(folder, name, file, ".."), { recursive: true });
