@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UserError } from "../../shared/lib/errors.ts";
 import { bundleFix } from "../../shared/lib/systemWords.mjs";
-import { homeFolder } from "./home.ts";
+import { homeFolder } from "./natives.ts";
 
 /** In dist/, next to this chunk or one folder above it. */
 const placesOf = (name: string): readonly string[] => {

@@ -10,12 +10,12 @@ import { refuseOthers } from "../../../shared/daemon/ownership.ts";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { isCheckout, loadScript, setupScripts } from "./setupScripts.ts";
 import type { WasmConstructor } from "../../store/drivers/wasmDriver.ts";
-import { engineFix } from "../../lib/home.ts";
 import { pythonNames } from "../../lib/own/pythonNames.ts";
 import { carriedVersion, requireCarried } from "../../lib/carried.ts";
 import {
   addonPath,
   dataFolder,
+  engineFix,
   engineFolder,
   nativeRoot,
   nativeVersion,

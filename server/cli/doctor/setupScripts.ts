@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { homeFolder } from "../../lib/home.ts";
+import { homeFolder } from "../../lib/natives.ts";
 
 /** The folder `scripts` next to this program, in a checkout and in an unpacked package alike. @throws UserError */
 export function setupScripts(): string {

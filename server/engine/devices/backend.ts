@@ -5,8 +5,7 @@
  */
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { slower } from "../../../shared/lib/systemWords.mjs";
-import { engineFix } from "../../lib/home.ts";
-import { setupRecord } from "../../lib/natives.ts";
+import { engineFix, setupRecord } from "../../lib/natives.ts";
 import { loadBinding, NativeRuntime, type Binding } from "./native.ts";
 import type { Backend } from "../policySetup.ts";
 import type { Precision } from "../graph/writer.ts";

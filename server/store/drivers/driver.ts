@@ -6,9 +6,8 @@
 import type BetterSqlite from "better-sqlite3";
 import { isMainThread } from "node:worker_threads";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
-import { engineFix } from "../../lib/home.ts";
 import { carriedVersion, requireCarried } from "../../lib/carried.ts";
-import { nativeRequire, nativeVersion, sqliteBinding, sqliteDriver } from "../../lib/natives.ts";
+import { engineFix, nativeRequire, nativeVersion, sqliteBinding, sqliteDriver } from "../../lib/natives.ts";
 import type { Database } from "./database.ts";
 import { holdStore, type Hold, type DriverKind } from "./hold.ts";
 import { openLibsql, type LibsqlConstructor } from "./libsqlDriver.ts";
