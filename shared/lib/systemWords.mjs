@@ -1,7 +1,7 @@
 // What messages say of a system: the command that installs a program there, the one that installs the engine, and where
 // to train instead. JavaScript without dependencies: set-up reads it before anything is installed, and the bundles hold it.
-import { existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { basename, delimiter, dirname, join } from "node:path";
 
 /** How much longer a run takes on WebAssembly. */
 export const slower = "ten to twenty times slower";
@@ -81,13 +81,21 @@ const isCheckout = (home) => home !== "" && existsSync(join(home, "server", "cli
 export const bundleFix = (home = "") =>
   isCheckout(home) ? "Build it: npm run build." : "Install Gradus again.";
 
+/** What a person who came by npx named to it, as `gradus` or a file; undefined for others. */
+function namedToNpx(home) {
+  const parent = join(home, "..", "..");
+  const file = join(parent, "package.json");
+  if (basename(dirname(parent)) !== "_npx" || !existsSync(file)) return undefined;
+  return JSON.parse(readFileSync(file, "utf8"))._npx?.packages?.[0];
+}
+
 /** What installs the engine, as a person of this installation reaches it. @param home the folder with bin/ and scripts/ */
 export function engineCommand(home = "") {
   if (isCheckout(home)) return "npm run setup";
-  // The editor writes it into what it installs, and puts no `gradus` on the PATH.
-  if (home !== "" && existsSync(join(home, ".vsixmanifest")))
-    return "Gradus: Set Up Compute, in the command palette";
-  return "gradus engine install";
+  // So the editor names what it installs; it puts no `gradus` on the PATH.
+  if (basename(home).startsWith("gradus.gradus-")) return "Gradus: Set Up Compute, in the command palette";
+  const named = home === "" ? undefined : namedToNpx(home);
+  return named === undefined ? "gradus engine install" : `npx ${named} engine install`;
 }
 
 /** Where a system that has no engine of its own finds one. @param system as scripts/setup/systems.mjs names them */

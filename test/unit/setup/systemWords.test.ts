@@ -90,7 +90,7 @@ test("where Node is too old, none is named that may have brought the old one", (
   assert.equal(installCommand("newerNode", system("darwin", ["xcode-select"])), sentence);
 });
 
-test("the engine's command is npm's in a checkout, ours in a package, and the editor's in what it installed", () => {
+test("the engine's command is npm's in a checkout, npx's where it came by that, ours in a package, and the editor's in what it installed", () => {
   const at = (name: string, file: string): string => {
     mkdirSync(join(folder, name, file, ".."), { recursive: true });
     writeFileSync(join(folder, name, file), "");
@@ -98,7 +98,11 @@ test("the engine's command is npm's in a checkout, ours in a package, and the ed
   };
   assert.equal(engineCommand(at("checkout", "server/cli.ts")), "npm run setup");
   assert.equal(engineCommand(at("package", "bin/gradus")), "gradus engine install");
-  assert.match(engineCommand(at("extension", ".vsixmanifest")), /^Gradus: Set Up Compute/);
+  assert.match(engineCommand(at("gradus.gradus-0.1.0", "bin/gradus")), /^Gradus: Set Up Compute/);
+  const npx = at("_npx", join("hash", "package.json"));
+  writeFileSync(join(npx, "hash", "package.json"), JSON.stringify({ _npx: { packages: ["./gradus.tgz"] } }));
+  const brought = join(npx, "hash", "node_modules", "gradus");
+  assert.equal(engineCommand(brought), "npx ./gradus.tgz engine install", "no `gradus` is on the PATH there");
   assert.equal(engineCommand(), "gradus engine install");
   assert.equal(bundleFix(join(folder, "checkout")), "Build it: npm run build.");
   assert.equal(bundleFix(join(folder, "package")), "Install Gradus again.");
