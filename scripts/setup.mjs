@@ -4,6 +4,7 @@
 import { join } from "node:path";
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { slower } from "../shared/lib/systemWords.mjs";
 import { bundle } from "./setup/bundle.mjs";
 import { installPackages } from "./setup/dependencies.mjs";
 import { couldBuildEngine, setUpEngine } from "./setup/engine.mjs";
@@ -74,7 +75,7 @@ export async function setUp({ tests = false, again = false, engine = {} } = {}) 
       endSteps();
       if (recorded === undefined)
         say(
-          `ready in ${Math.round((Date.now() - started) / 1000)} s: SQLite ${record.sqlite.driver === "none" ? "in WebAssembly" : `by ${record.sqlite.driver}`}, ${record.engine.backend === "native" ? record.engine.reason : "WebAssembly (slow)"}`,
+          `ready in ${Math.round((Date.now() - started) / 1000)} s: SQLite ${record.sqlite.driver === "none" ? "in WebAssembly" : `by ${record.sqlite.driver}`}, ${record.engine.backend === "native" ? record.engine.reason : `WebAssembly, ${slower}`}`,
         );
       return tests ? { ...record, tests: found } : record;
     },

@@ -2,12 +2,19 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { home } from "./setup/places.mjs";
-import { askOnTerminal } from "./setup/process.mjs";
+import { askOnTerminal, say } from "./setup/process.mjs";
 import { report, setUp } from "./setup.mjs";
+import { shortExample } from "./shortExample.mjs";
 
 try {
-  await setUp({ engine: { ask: askOnTerminal } });
-  const words = process.argv.slice(2);
+  const { engine } = await setUp({ engine: { ask: askOnTerminal } });
+  const isSlow = engine.backend === "wasm";
+  if (isSlow)
+    say(
+      `the whole example would take hours on WebAssembly: a short form of it starts, of about five minutes; it shows all and learns little`,
+    );
+  // The last of two `--set` holds: what the person says comes after.
+  const words = [...(isSlow ? shortExample : []), ...process.argv.slice(2)];
   const child = spawn(
     process.execPath,
     [join(home, "bin", "gradus"), "run", join("examples", "countdown", "countdown.gradus.yaml"), ...words],

@@ -1,6 +1,7 @@
 // Chromium for the tests: $CHROMIUM, one on the system, or Debian's package where this may install it.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { installCommand } from "../../shared/lib/systemWords.mjs";
 import { answers, attempt, lastLines, say } from "./process.mjs";
 
 const names = [
@@ -32,7 +33,7 @@ export async function setUpBrowser() {
   if (found !== undefined) return { path: found };
   if (process.env.CHROMIUM) return { skip: `$CHROMIUM names ${process.env.CHROMIUM}, which does not exist` };
   if (process.getuid?.() !== 0 || !answers("apt-get"))
-    return { skip: "Chromium was not found; install it, or name one with $CHROMIUM" };
+    return { skip: `Chromium was not found: ${installCommand("browser")}, or name one in CHROMIUM` };
   say("installing Chromium for the tests");
   const env = { DEBIAN_FRONTEND: "noninteractive" };
   await attempt("apt-get", ["update", "-qq"], { env });

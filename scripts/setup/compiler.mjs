@@ -22,11 +22,3 @@ export function findPip() {
 /** uv's way to start pip, where there is uv alone; or undefined. */
 export const findUv = () =>
   !hidden("uv") && answers("uv") ? ["uv", "tool", "run", "--quiet", "pip"] : undefined;
-
-/** The command that installs a compiler on this system. */
-export const compilerFix = () =>
-  process.platform === "darwin"
-    ? "xcode-select --install"
-    : process.platform === "win32"
-      ? "winget install LLVM.LLVM"
-      : `${process.getuid?.() === 0 ? "" : "sudo "}apt-get install -y g++ python3-pip`;

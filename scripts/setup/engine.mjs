@@ -14,6 +14,7 @@ import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
+import { engineCommand, slower } from "../../shared/lib/systemWords.mjs";
 import { findCompiler } from "./compiler.mjs";
 import { fetchLibrary, recordedLibrary } from "./library.mjs";
 import {
@@ -138,14 +139,19 @@ const isBuilt = (variant) => existsSync(join(engineFolder(variant), addonPath));
 /** In one word, what there is to get an engine with. */
 const waysNow = () => [wordFor(waysToFetch()), isCheckout ? findCompiler()?.[0] : undefined].join("+");
 
+/** What fixes a failure, up to the command that tries again; it helps no system that has no engine. */
+export function wholeFix(fix, system, command = engineCommand(home)) {
+  if (fix === undefined) return command;
+  const first = fix.replace(/, then start again$/, "");
+  return partsOf(system) === undefined || fix.includes(command) ? fix : `${first}, then ${command}`;
+}
+
 /** How a failure ends: the run goes on, slower. */
-function onWasm(failure) {
-  const { message, fix } = failure;
-  const words = fix === undefined ? "" : `. To fix it: ${fix}`;
+function onWasm({ message, fix }, system) {
+  const mend = wholeFix(fix, system);
   say(`no native engine: ${message}`);
-  say(`training will run on WebAssembly, ten to twenty times slower${words}`);
-  const reason = message.split("\n")[0];
-  return { backend: "wasm", reason, ...(fix === undefined ? {} : { mend: fix }), tried: waysNow() };
+  say(`training will run on WebAssembly, ${slower}. To fix it: ${mend}`);
+  return { backend: "wasm", reason: message.split("\n")[0], mend, tried: waysNow() };
 }
 
 /**
@@ -161,7 +167,7 @@ export async function setUpEngine({ variant, confirm, ask } = {}) {
     if (status !== 0)
       throw new SetupError(
         `the native engine does not load\n${lastLines(output)}`,
-        `remove ${engineFolder(wish)}, then gradus engine install`,
+        `remove ${engineFolder(wish)}, then ${engineCommand(home)}`,
       );
     rememberVariant(wish);
     const reason = `TensorFlow ${versions.tensorflow}${wish === "gpu" ? " with CUDA" : ""}`;
@@ -169,7 +175,7 @@ export async function setUpEngine({ variant, confirm, ask } = {}) {
   } catch (error) {
     // A GPU library that does not load must not take the working one away.
     if (!(error instanceof SetupError) || variant === "gpu") throw error;
-    return onWasm(error);
+    return onWasm(error, system);
   }
 }
 

@@ -1,8 +1,9 @@
 // TensorFlow's C library for an engine's folder, out of its wheel.
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { elsewhere, engineCommand, installCommand, toGpu } from "../../shared/lib/systemWords.mjs";
 import { sha256Of } from "./download.mjs";
-import { versions, writeFile } from "./places.mjs";
+import { home, versions, writeFile } from "./places.mjs";
 import { SetupError, say } from "./process.mjs";
 import { libraryName, partsOf, whyNone } from "./systems.mjs";
 import { fetchWheel, resolveWheels, sizeOf, waysToFetch } from "./wheels.mjs";
@@ -38,9 +39,9 @@ async function wanted(system, variant, ways, folder) {
   if (wheel === undefined && variant === "gpu")
     throw new SetupError(
       `no wheel of TensorFlow's C library with CUDA is known for ${system}`,
-      "use engine.backend: webgpu, or gradus engine install",
+      `${toGpu()} Without CUDA: gradus engine install --webgpu`,
     );
-  if (wheel === undefined) throw new SetupError(whyNone(system));
+  if (wheel === undefined) throw new SetupError(whyNone(system), elsewhere(system));
   const { name, extra } = wheel;
   if (extra === undefined)
     return [
@@ -51,7 +52,7 @@ async function wanted(system, variant, ways, folder) {
   if (pip === undefined)
     throw new SetupError(
       "only pip or uv can tell which libraries of NVIDIA's CUDA needs",
-      "install uv or Python",
+      installCommand("python"),
     );
   say(`asking for the parts of TensorFlow ${versions.tensorflow} with CUDA`);
   const all = await resolveWheels(pip, `${name}[${extra}]==${versions.tensorflow}`, wheel, folder);
@@ -76,7 +77,7 @@ export async function agree(found, { confirm, ask = () => Promise.resolve(true) 
   const kept = "and two to three times as much kept on disk";
   if (total <= ASK_ABOVE && unknown === 0) {
     if (await ask(`TensorFlow's library, ${gigabytes(total)}, will be fetched ${kept}`)) return;
-    throw new SetupError("TensorFlow's library was not fetched, as you said", "gradus engine install");
+    throw new SetupError("TensorFlow's library was not fetched, as you said", engineCommand(home));
   }
   if (!(await confirm(`${size} will be fetched ${kept}`)))
     throw new SetupError(`${size} would be fetched`, "gradus engine install --gpu --yes");

@@ -1,6 +1,7 @@
 // The Node that everything is built for, its headers, and a Node 20 for the workbench of the tests.
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { installCommand } from "../../shared/lib/systemWords.mjs";
 import { dataFolder, versions } from "./places.mjs";
 import { SetupError, must, say } from "./process.mjs";
 
@@ -12,7 +13,7 @@ export function checkNode(version = process.versions.node) {
   if (major > least[0] || (major === least[0] && minor >= least[1])) return;
   throw new SetupError(
     `Gradus needs Node ${least.join(".")} or newer; this is ${version}`,
-    "install it from your package manager or with a version manager, then start again",
+    `${installCommand("newerNode")}, then start again`,
   );
 }
 

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline/promises";
+import { installCommand } from "../../shared/lib/systemWords.mjs";
 
 const running = new Set();
 
@@ -132,11 +133,7 @@ export function attempt(command, args, { cwd, env, timeout = 20 * 60_000 } = {})
 /** Like `attempt`, but a status other than 0 throws with the last lines of the output. */
 export async function must(command, args, { what, fix, ...options }) {
   const { status, output } = await attempt(command, args, options);
-  if (output === noNpm.output)
-    throw new SetupError(
-      `${what} needs npm: ${output}`,
-      "install npm, or Node from nodejs.org, which has it",
-    );
+  if (output === noNpm.output) throw new SetupError(`${what} needs npm: ${output}`, installCommand("node"));
   if (status !== 0)
     throw new SetupError(`${what} failed (${command} ended with ${status})\n${bothEnds(output)}`, fix);
   return output;

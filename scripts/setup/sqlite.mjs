@@ -2,7 +2,8 @@
 // built; else the one in WebAssembly.
 import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { compilerFix, findCompiler } from "./compiler.mjs";
+import { installCommand } from "../../shared/lib/systemWords.mjs";
+import { findCompiler } from "./compiler.mjs";
 import { headers, installAside } from "./node.mjs";
 import { dataFolder, isCheckout, modulesOf, sqliteFolder, versions } from "./places.mjs";
 import { attempt, lastLines, say } from "./process.mjs";
@@ -63,8 +64,8 @@ async function fallBack(root, output) {
   const reason = "better-sqlite3 could not be built: no working C++ compiler";
   const { status } = await installLibsql(root).catch(() => ({ status: 1 }));
   return status === 0
-    ? { driver: "libsql", reason, mend: compilerFix() }
-    : carried("neither better-sqlite3 nor libsql works here", compilerFix());
+    ? { driver: "libsql", reason, mend: installCommand("compiler") }
+    : carried("neither better-sqlite3 nor libsql works here", installCommand("compiler"));
 }
 
 /** Of a package: what npm has brought, else what is carried; it compiles nothing. */

@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installCommand } from "../../shared/lib/systemWords.mjs";
 import { findPip, findUv } from "./compiler.mjs";
 import { download, withoutPassword } from "./download.mjs";
 import { findWheel, namedIndex } from "./packageIndex.mjs";
@@ -109,6 +110,6 @@ export async function fetchWheel(wheel, folder, ways = waysToFetch()) {
   if (failures.length > 0) throw failures.at(-1);
   throw new SetupError(
     "there is neither uv nor pip to fetch TensorFlow's library with, and no index of Python packages is named",
-    "install uv or Python, or name an index in UV_DEFAULT_INDEX",
+    `${installCommand("python")} (or name an index in UV_DEFAULT_INDEX)`,
   );
 }

@@ -168,7 +168,7 @@ async function layOut(system: string, to: string, asking: Asking): Promise<void>
   const folder = await layOutEngine(system, resolve(to), asking);
   print(folder);
   print(
-    `on that machine: copy what is in ${resolve(to)} into .local/share/gradus of your home folder, or name the copy in GRADUS_DATA`,
+    `on that machine: copy what is in ${resolve(to)} into ${[".local", "share", "gradus"].join(system.startsWith("win32") ? "\\" : "/")} of your home folder, or name the copy in GRADUS_DATA`,
   );
 }
 

@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
+import { slower } from "../../shared/lib/systemWords.mjs";
+import { setupRecord } from "../lib/natives.ts";
 import { listPresets, presetNamed } from "../config/presets.ts";
 import { nearest } from "../lib/suggest.ts";
 import { print, printJson, type Command } from "./command.ts";
@@ -51,10 +53,15 @@ function init(folder: string, { from, agent, json }: Options): void {
   print(`\n${nextSteps(folder, Object.keys(texts)).join("\n")}`);
 }
 
+const minuteText = (): string =>
+  setupRecord()?.engine.backend === "wasm"
+    ? `: about a quarter of an hour on WebAssembly, which is ${slower}`
+    : ": about a minute on two cores";
+
 /** What to do with what was written, one command a line. */
 function nextSteps(folder: string, [name = configName, ...others]: readonly string[]): string[] {
   const config = quoted(pathText(join(folder, name)));
-  const minute = name === configName ? ": about a minute on two cores" : "";
+  const minute = name === configName ? minuteText() : "";
   const steps: readonly (readonly [string, string])[] = [
     [`gradus validate ${config}`, "check it before anything runs"],
     [`gradus run ${config} --dry-run`, "run one step: values of each reward term, time, memory"],

@@ -10,6 +10,7 @@ import { homedir } from "node:os";
 import { dirname, join, parse } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import { engineCommand } from "../../shared/lib/systemWords.mjs";
 
 /** The same place as `dataFolder` in scripts/setup/places.mjs. */
 export function dataFolder(): string {
@@ -26,6 +27,16 @@ export function nativeRoot(): string {
     if (existsSync(join(folder, "node_modules", "better-sqlite3"))) return folder;
   return here;
 }
+
+/** The folder of a checkout, or of an unpacked package, around this file: it holds bin/ and scripts/. */
+export function homeFolder(): string | undefined {
+  const here = dirname(fileURLToPath(import.meta.url));
+  for (let folder = here; folder !== parse(folder).root; folder = dirname(folder))
+    if (existsSync(join(folder, "scripts", "setup.mjs"))) return folder;
+  return undefined;
+}
+/** What installs the engine here. */
+export const engineFix = (): string => engineCommand(homeFolder());
 
 /** Resolves and requires packages from the native root. */
 export function nativeRequire(): NodeJS.Require {

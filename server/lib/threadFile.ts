@@ -3,6 +3,8 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UserError } from "../../shared/lib/errors.ts";
+import { bundleFix } from "../../shared/lib/systemWords.mjs";
+import { homeFolder } from "./natives.ts";
 
 /** In dist/, next to this chunk or one folder above it. */
 const placesOf = (name: string): readonly string[] => {
@@ -21,6 +23,6 @@ export function threadFile(name: string, who: string): string {
   throw new UserError(`${who} is not built.`, {
     file: placesOf(name)[0] ?? name,
     code: "not-built",
-    action: "Build it: npm start.",
+    action: bundleFix(homeFolder()),
   });
 }

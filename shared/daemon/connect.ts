@@ -14,6 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { UserError, messageOf } from "../lib/errors.ts";
+import { bundleFix } from "../lib/systemWords.mjs";
 import { protocolVersion, type Role } from "../protocol/protocol.ts";
 import { readDiscovery, type Discovery } from "./discovery.ts";
 import { shakeHands, type DaemonLink } from "./handshake.ts";
@@ -193,7 +194,7 @@ async function launch(paths: RuntimePaths, wish: StartWish, deadline: number): P
     throw new UserError(`The daemon's program ${wish.cli} is missing.`, {
       file: wish.cli,
       code: "not-built",
-      action: "Build it: npm start.",
+      action: bundleFix(join(wish.cli, "..", "..")),
     });
   const before = statSync(daemonLog(wish.store), { throwIfNoEntry: false })?.size ?? 0;
   const child = spawned(wish);

@@ -7,6 +7,8 @@ import { accessSync, constants, existsSync, readFileSync, statSync } from "node:
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { objectOf } from "../../../shared/lib/json.ts";
+import { installCommand, slower, toGpu } from "../../../shared/lib/systemWords.mjs";
 
 export interface Places {
   /** The extension's folder: holds bin/ and dist/. */
@@ -34,21 +36,26 @@ export function nativeRoot({ home, version, environment }: Places): string {
 
 /** The Node that set-up recorded; undefined when set-up has not run for this version, or that Node has gone. */
 export function recordedNode(places: Places): string | undefined {
-  const file = join(nativeRoot(places), "node_modules", ".gradus", "setup.json");
-  if (!existsSync(file)) return undefined;
-  const path = pathIn(readFileSync(file, "utf8"));
-  return path !== undefined && existsSync(path) ? path : undefined;
+  const { path } = recorded(places, "node");
+  return typeof path === "string" && existsSync(path) ? path : undefined;
 }
 
-function pathIn(record: string): string | undefined {
+/** What a person is told where set-up found no native engine: what a run computes on, why, and what helps. */
+export function slowEngine(places: Places): string | undefined {
+  const { backend, reason, mend } = recorded(places, "engine");
+  if (backend !== "wasm") return undefined;
+  const fix = typeof mend === "string" ? ` To fix it: ${mend}.` : "";
+  return `Runs compute on WebAssembly here, ${slower}: ${String(reason)}.${fix} ${toGpu()}`;
+}
+
+/** A part of what set-up recorded. */
+function recorded(places: Places, part: string): Readonly<Record<string, unknown>> {
+  const file = join(nativeRoot(places), "node_modules", ".gradus", "setup.json");
+  if (!existsSync(file)) return {};
   try {
-    const read: unknown = JSON.parse(record);
-    const node = typeof read === "object" && read !== null && "node" in read ? read.node : undefined;
-    return typeof node === "object" && node !== null && "path" in node && typeof node.path === "string"
-      ? node.path
-      : undefined;
+    return objectOf(objectOf(JSON.parse(readFileSync(file, "utf8")))[part]);
   } catch {
-    return undefined; // Half written or of another shape: the same as not set up, which set-up fixes.
+    return {}; // Half written: the same as not set up, which set-up fixes.
   }
 }
 
@@ -96,8 +103,7 @@ export function requireNode(node: FoundNode | undefined): FoundNode {
   if (node === undefined)
     throw new UserError("No Node was found to run the daemon.", {
       code: "node-path", // Set-up needs a Node, too: it cannot help.
-      action:
-        "Install Node 20 or newer, or name one in the setting gradus.nodePath. Files are checked without it; runs and rewards need it.",
+      action: `To install it: ${installCommand("node")}. Or name one, 20 or newer, in the setting gradus.nodePath. Files are checked without it; runs and rewards need it.`,
     });
   if (node.from === "setting" && !isProgram(node.path))
     throw new UserError(`The setting gradus.nodePath names ${node.path}, which cannot be started.`, {

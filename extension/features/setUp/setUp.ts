@@ -3,11 +3,19 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { ProgressLocation, window, type Disposable } from "vscode";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { slower, toGpu } from "../../../shared/lib/systemWords.mjs";
 import { register } from "../../vscode/commands.ts";
 import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
 import { Emitter } from "../connection/emitter.ts";
-import { findNode, nativeRoot, recordedNode, requireNode, type Places } from "../connection/node.ts";
+import {
+  findNode,
+  nativeRoot,
+  recordedNode,
+  requireNode,
+  slowEngine,
+  type Places,
+} from "../connection/node.ts";
 import { progressText } from "./progressText.ts";
 
 export class SetUp {
@@ -32,8 +40,7 @@ export class SetUp {
   /** True when compute is there, if need be after asking and building it. */
   async ensure(): Promise<boolean> {
     if (!this.needed) return true;
-    const detail =
-      "SQLite and the compute library are built once for this machine. It takes a few minutes and needs the network.";
+    const detail = `TensorFlow's library, some 0.3 GB, is fetched once for this machine. It takes a few minutes and needs the network. Where there is none, runs compute on WebAssembly, ${slower}. ${toGpu()}`;
     const answer = await window.showInformationMessage(
       "Set up compute to run this config?",
       { modal: true, detail },
@@ -66,6 +73,8 @@ export class SetUp {
         return this.#spawn(node.path, say, (stop) => cancel.onCancellationRequested(stop));
       });
       await this.settled();
+      const slow = slowEngine(this.places);
+      if (slow !== undefined) void window.showWarningMessage(slow);
     } finally {
       this.progress.fire(undefined);
     }
@@ -74,7 +83,7 @@ export class SetUp {
   #spawn(node: string, say: (line: string) => void, onCancel: (stop: () => void) => void): Promise<void> {
     const root = nativeRoot(this.places);
     return new Promise((resolve, reject) => {
-      const child = spawn(node, ["scripts/setup.mjs"], {
+      const child = spawn(node, ["scripts/setup.mjs", "--again"], {
         cwd: this.places.home,
         env: { ...process.env, GRADUS_NATIVE_ROOT: root },
         stdio: ["ignore", "ignore", "pipe"],

@@ -5,15 +5,17 @@
 import { execFile, type ExecFileException } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, statfsSync } from "node:fs";
 import { dirname, join, parse, resolve } from "node:path";
+import { elsewhere, installCommand, slower } from "../../../shared/lib/systemWords.mjs";
 import { refuseOthers } from "../../../shared/daemon/ownership.ts";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
-import { isCheckout, setupScripts } from "./setupScripts.ts";
+import { isCheckout, loadScript, setupScripts } from "./setupScripts.ts";
 import type { WasmConstructor } from "../../store/drivers/wasmDriver.ts";
 import { pythonNames } from "../../lib/own/pythonNames.ts";
 import { carriedVersion, requireCarried } from "../../lib/carried.ts";
 import {
   addonPath,
   dataFolder,
+  engineFix,
   engineFolder,
   nativeRoot,
   nativeVersion,
@@ -76,13 +78,6 @@ export function run(command: string, args: readonly string[], timeout = 60_000):
   });
 }
 
-const setUpAgain = "gradus engine install";
-const root = process.getuid?.() === 0;
-const apt = (packages: string): string => `${root ? "" : "sudo "}apt-get install -y ${packages}`;
-/** How a package is installed here; Debian's names where the system is unknown. */
-const install = (debian: string, mac: string, windows: string): string =>
-  process.platform === "darwin" ? mac : process.platform === "win32" ? windows : apt(debian);
-
 /** The error in what a Node process printed. */
 const reasonIn = (stderr: string): string => /Error: .*/.exec(stderr)?.[0] ?? stderr.split("\n").at(-1) ?? "";
 
@@ -96,13 +91,9 @@ export function checkNode(): Check {
   const recorded = recordedNode();
   const here = `${process.versions.node} (${process.execPath})`;
   if (!isSupported(process.versions.node))
-    return missing(
-      "Node",
-      `${here} is older than 20.19`,
-      install("nodejs", "brew install node", "winget install OpenJS.NodeJS.LTS"),
-    );
+    return missing("Node", `${here} is older than 20.19`, installCommand("newerNode"));
   if (recorded === undefined)
-    return optional("Node", `${here}; nothing is built for it yet: the first run builds it`, setUpAgain);
+    return optional("Node", `${here}; nothing is built for it yet: the first run builds it`, engineFix());
   return ok(
     "Node",
     recorded.version === process.versions.node
@@ -144,7 +135,7 @@ export const checkCompiler = async (): Promise<readonly Check[]> =>
           [...(named ? [named] : []), "g++", "c++", "clang++"],
           ["--version"],
           "a checkout builds SQLite with it, and without it takes one that comes built",
-          install("g++", "xcode-select --install", "winget install LLVM.LLVM"),
+          installCommand("compiler"),
         ),
       ]
     : [];
@@ -154,7 +145,7 @@ export const checkPython = (): Promise<Check> =>
     pythonNames(),
     ["-m", "pip", "--version"],
     "rewards in Python run on it; the engine's library is fetched without it, where an index is named in UV_DEFAULT_INDEX or uv is there",
-    install("python3-pip", "brew install python", "winget install Python.Python.3.12"),
+    installCommand("python"),
   );
 
 const sqliteProbe = `
@@ -183,7 +174,7 @@ function checkCarriedSqlite(): Check {
     return ok("SQLite", detail);
   } catch (error) {
     const detail = `${name} does not open a database: ${messageOf(error)}`;
-    return missing("SQLite", detail, setUpAgain);
+    return missing("SQLite", detail, engineFix());
   }
 }
 
@@ -198,16 +189,28 @@ export async function checkSqlite(): Promise<Check> {
     ...(binding === undefined ? [] : [binding]),
   ]);
   if (status !== 0)
-    return missing("SQLite", `${driver} does not open a database: ${reasonIn(stderr)}`, setUpAgain);
+    return missing("SQLite", `${driver} does not open a database: ${reasonIn(stderr)}`, engineFix());
   return ok(
     "SQLite",
     `${driver} ${nativeVersion(driver)}, ${stdout}${driver === "libsql" ? ` (${whyLibsql()})` : ""}`,
   );
 }
 
-/** Which back-end a run would use, found by computing with it. */
-export async function checkEngine(): Promise<Check & { readonly backend: "native" | "wasm" }> {
+interface Systems {
+  systemOf(): string;
+  partsOf(system: string): object | undefined;
+  whyNone(system: string): string;
+}
+/** Which back-end a run would use, found by computing with it. @param named another system than this one */
+export async function checkEngine(named?: string): Promise<Check & { readonly backend: "native" | "wasm" }> {
   const record = setupRecord()?.engine;
+  const { systemOf, partsOf, whyNone } = await loadScript<Systems>("setup", "systems.mjs");
+  const system = named ?? systemOf();
+  // Nothing that is missed: there is none to be installed.
+  if (partsOf(system) === undefined) {
+    const detail = `WebAssembly, ${slower}: ${whyNone(system)}`;
+    return { ...optional("engine", detail, elsewhere(system)), backend: "wasm" };
+  }
   const folder = engineFolder();
   const proof = join(setupScripts(), "setup", "proveEngine.mjs");
   const { status, stdout, stderr } =
@@ -226,8 +229,8 @@ export async function checkEngine(): Promise<Check & { readonly backend: "native
     name: "engine",
     status: "missing",
     backend: "wasm",
-    detail: `WebAssembly, ten to twenty times slower: ${reason}`,
-    fix: record?.mend ?? setUpAgain,
+    detail: `WebAssembly, ${slower}: ${reason}`,
+    fix: record?.mend ?? engineFix(),
   };
 }
 
@@ -240,7 +243,7 @@ export async function checkBrowser(): Promise<Check> {
   return optional(
     "Chromium (tests)",
     "none found; only the webview, workbench and scenario tests need it",
-    install("chromium", "brew install --cask chromium", "winget install Google.Chrome"),
+    installCommand("browser"),
   );
 }
 

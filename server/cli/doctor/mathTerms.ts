@@ -42,7 +42,7 @@ async function checkTerm({ name, by, python, folder }: Asked): Promise<Check> {
         status: "ok",
         detail: `math-verify of ${path} judges answers of mathematics (\`math\`)`,
       };
-    const fix = `pip install 'math-verify[antlr4_13_2]'`;
+    const fix = 'pip install "math-verify[antlr4_13_2]"';
     return by === "auto"
       ? { name, status: "optional", detail: `no Python here has math-verify; ${carried}`, fix }
       : { name, status: "missing", detail: "`by: math_verify`, and no Python here has it", fix };

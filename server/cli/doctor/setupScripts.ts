@@ -1,14 +1,15 @@
 /** The set-up scripts: they run before anything is bundled, and are loaded from their own files. */
 import { existsSync } from "node:fs";
-import { dirname, join, parse } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { homeFolder } from "../../lib/natives.ts";
 
 /** The folder `scripts` next to this program, in a checkout and in an unpacked package alike. @throws UserError */
 export function setupScripts(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  for (let folder = here; folder !== parse(folder).root; folder = dirname(folder))
-    if (existsSync(join(folder, "scripts", "setup.mjs"))) return join(folder, "scripts");
+  const home = homeFolder();
+  if (home !== undefined) return join(home, "scripts");
+  const here = fileURLToPath(import.meta.url);
   throw new UserError(`There are no set-up scripts above ${here}.`, {
     file: here,
     code: "no-scripts",

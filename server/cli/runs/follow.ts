@@ -111,7 +111,7 @@ export class RunFollower implements FeedListener {
 
   private async begin(detail: RunDetail): Promise<void> {
     this.started = true;
-    const { id, name, file, folder, backend } = detail;
+    const { id, name, file, folder, backend, backendReason } = detail;
     this.options.line({
       type: "started",
       run: id,
@@ -121,6 +121,7 @@ export class RunFollower implements FeedListener {
       // 0: another trainer's, which has not said how many.
       steps: stepsPlanned(detail) ?? 0,
       backend,
+      backendReason,
       stages: plannedStages(detail.config),
     });
     if (this.options.history) return;

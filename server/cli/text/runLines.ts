@@ -22,6 +22,7 @@ export type RunLine =
       readonly folder: string;
       readonly steps: number;
       readonly backend: string | null;
+      readonly backendReason: string | null;
       readonly stages: readonly PlannedStage[];
     }
   | { readonly type: "stage"; readonly step: number; readonly name: string; readonly kind: string }

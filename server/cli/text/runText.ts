@@ -17,9 +17,13 @@ export function startedLines(line: LineOf<"started">): string[] {
   return [
     `${colours.bold(visibleText(line.name))}  run ${line.run}`,
     `  ${plan}`,
-    ...(line.backend === null ? [] : [`  computing on ${line.backend}`]),
+    ...(line.backend === null ? [] : [`  computing on ${backendText(line.backend, line.backendReason)}`]),
   ];
 }
+
+/** Why only of the slow one, which nobody need have chosen. */
+const backendText = (backend: string, reason: string | null): string =>
+  backend === "wasm" && reason !== null ? `${backend}: ${visibleText(reason)}` : backend;
 
 const steps = (count: number): string => (count === 1 ? "1 step" : `${count} steps`);
 

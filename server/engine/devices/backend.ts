@@ -4,6 +4,8 @@
  * against native TensorFlow on a CPU, so it does not come before it.
  */
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
+import { slower } from "../../../shared/lib/systemWords.mjs";
+import { engineFix, setupRecord } from "../../lib/natives.ts";
 import { loadBinding, NativeRuntime, type Binding } from "./native.ts";
 import type { Backend } from "../policySetup.ts";
 import type { Precision } from "../graph/writer.ts";
@@ -19,11 +21,9 @@ export type BackendChoice = "auto" | "native" | "webgpu" | "wasm";
 export interface BackendProbe extends Backend {
   /** What is absent for the fast backend; undefined where nothing is. */
   readonly missing: string | undefined;
-  /** The command that fixes it. */
+  /** What fixes it. */
   readonly fix: string | undefined;
 }
-
-const FIX = "gradus engine install";
 
 type Native =
   | { readonly usable: true; readonly binding: Binding }
@@ -34,6 +34,11 @@ function tryNative(parameters: number, threads: number | undefined): Native {
   } catch (error) {
     return { usable: false, problem: problemOf(messageOf(error)), cause: error };
   }
+}
+/** Why there is none and what helps, as set-up found it; the command that sets up where it has not run. */
+function withoutNative(problem: string): { readonly missing: string; readonly fix: string } {
+  const { backend, reason, mend } = setupRecord()?.engine ?? {};
+  return { missing: backend === "wasm" && reason !== undefined ? reason : problem, fix: mend ?? engineFix() };
 }
 /** One line of what went wrong; the package's own advice does not apply here. */
 function problemOf(message: string): string {
@@ -92,15 +97,17 @@ export async function openBackend(
     return opened(runtime, choice === "native" ? ASKED : "TensorFlow's native library");
   }
   if (choice === "native") {
-    throw new UserError(`engine.backend is native, but ${native.problem}.`, {
+    const { missing, fix } = withoutNative(native.problem);
+    throw new UserError(`engine.backend is native, but ${missing}.`, {
       code: "native-missing",
-      action: `Run: ${FIX} (or set engine.backend to auto).`,
+      action: `To fix it: ${fix}. Or set engine.backend to auto.`,
       cause: native.cause,
     });
   }
   const webgpu = await openWebGpuIfReal();
   if (webgpu !== undefined) return opened(webgpu, `${native.problem}; there is a GPU for WebGPU`);
-  return opened(await openWasm(), `${native.problem}; WebAssembly is slower. To fix it: ${FIX}`);
+  const { missing, fix } = withoutNative(native.problem);
+  return opened(await openWasm(), `${missing}; WebAssembly is ${slower}. To fix it: ${fix}`);
 }
 
 /** Loads what a run would load, in this process, and says what it found. */
@@ -108,10 +115,10 @@ export async function probeBackend(choice: BackendChoice = "auto", threads?: num
   const wanted = choice === "auto" || choice === "native";
   const native = wanted ? tryNative(0, threads) : undefined;
   if (native?.usable === false && choice === "native")
-    return { name: "native", device: "none", reason: ASKED, missing: native.problem, fix: FIX };
+    return { name: "native", device: "none", reason: ASKED, ...withoutNative(native.problem) };
   const { runtime, backend } = await openBackend(choice, threads, 0);
   runtime.close();
   return native?.usable === false
-    ? { ...backend, missing: native.problem, fix: FIX }
+    ? { ...backend, ...withoutNative(native.problem) }
     : { ...backend, missing: undefined, fix: undefined };
 }

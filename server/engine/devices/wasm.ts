@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { carriedFolder } from "../../lib/carried.ts";
+import type * as Wasm from "@tensorflow/tfjs-backend-wasm";
 import type { Core } from "./eager.ts";
 import { EagerRuntime } from "./eagerRuntime.ts";
 
-type Wasm = typeof import("@tensorflow/tfjs-backend-wasm");
 /** Of a CommonJS module, which a bundle has under `default` alone. */
 const exportsOf = <T extends object>(loaded: T & { readonly default?: T }): T => loaded.default ?? loaded;
 
@@ -13,7 +13,7 @@ const exportsOf = <T extends object>(loaded: T & { readonly default?: T }): T =>
 export async function openWasm(): Promise<EagerRuntime> {
   try {
     const tf = exportsOf<Core>(await import("@tensorflow/tfjs-core"));
-    const { setWasmPaths } = exportsOf<Wasm>(await import("@tensorflow/tfjs-backend-wasm"));
+    const { setWasmPaths } = exportsOf<typeof Wasm>(await import("@tensorflow/tfjs-backend-wasm"));
     setWasmPaths(join(carriedFolder("@tensorflow/tfjs-backend-wasm"), "dist", "/"));
     if (!(await tf.setBackend("wasm"))) throw new Error("tfjs did not accept the backend");
     await tf.ready();
@@ -21,7 +21,7 @@ export async function openWasm(): Promise<EagerRuntime> {
   } catch (error) {
     throw new UserError(`The WebAssembly backend does not start: ${messageOf(error)}.`, {
       code: "wasm-missing",
-      action: "Run: gradus engine install",
+      action: "Install Gradus again",
       cause: error,
     });
   }

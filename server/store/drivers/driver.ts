@@ -7,7 +7,7 @@ import type BetterSqlite from "better-sqlite3";
 import { isMainThread } from "node:worker_threads";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { carriedVersion, requireCarried } from "../../lib/carried.ts";
-import { nativeRequire, nativeVersion, sqliteBinding, sqliteDriver } from "../../lib/natives.ts";
+import { engineFix, nativeRequire, nativeVersion, sqliteBinding, sqliteDriver } from "../../lib/natives.ts";
 import type { Database } from "./database.ts";
 import { holdStore, type Hold, type DriverKind } from "./hold.ts";
 import { openLibsql, type LibsqlConstructor } from "./libsqlDriver.ts";
@@ -101,7 +101,7 @@ function load(): { open: Open; driver: string; kind: DriverKind } {
     throw new UserError(`SQLite (${name}) cannot be loaded: ${messageOf(error)}.`, {
       code: "store-failed",
       cause: error,
-      action: "Build it again: gradus engine install. Run `gradus doctor` to see what is missing.",
+      action: `Build it again: ${engineFix()}. Run \`gradus doctor\` to see what is missing.`,
     });
   }
 }

@@ -53,6 +53,7 @@ test("one step is one step", () => {
     folder: "",
     steps: 3,
     backend: null,
+    backendReason: null,
     stages: [
       { name: "easy", kind: "rl", steps: 2 },
       { name: "mean", kind: "merge", steps: 1 },

@@ -14,6 +14,7 @@ const started: RunLine = {
   folder: ".gradus/runs/r",
   steps: 1000,
   backend: null,
+  backendReason: null,
   stages: [{ name: "rl", kind: "rl", steps: 1000 }],
 };
 const step = (step: number, metrics: Record<string, number> = {}): Extract<RunLine, { type: "step" }> => ({
@@ -118,4 +119,14 @@ test("lines break between words only, and a path stays whole", () => {
     `\u001b[31m${"a".repeat(10)}\u001b[39m b`,
   );
   assert.equal(wrapped("/much/longer/than/the/terminal is", 10), "/much/longer/than/the/terminal\n  is");
+});
+
+test("a run says why it computes on WebAssembly, and nothing of a backend that is as it should be", () => {
+  const first = (backend: string, backendReason: string): string =>
+    new PlainView(() => 0).lines({ ...started, backend, backendReason }).join("\n");
+  assert.match(
+    first("wasm", "no index is named. To fix it: name one"),
+    /computing on wasm: no index is named\. To fix it/,
+  );
+  assert.match(first("native", "TensorFlow's native library"), /computing on native$/m);
 });

@@ -81,6 +81,7 @@ test("a run's lines show what its name, stages, messages and actions hold", () =
       folder: "",
       steps: 1,
       backend: null,
+      backendReason: null,
       stages: [{ name: harmful, kind: "rl", steps: 1 }],
     }),
     eventLine({ type: "event", step: 0, severity: "error", name: "x", message: harmful, action: harmful }),

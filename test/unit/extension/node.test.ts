@@ -10,7 +10,9 @@ import {
   nativeRoot,
   recordedNode,
   requireNode,
+  slowEngine,
 } from "../../../extension/features/connection/node.ts";
+import { installCommand } from "../../../shared/lib/systemWords.mjs";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { contentSecurityPolicy, page } from "../../../extension/vscode/html.ts";
 
@@ -45,6 +47,29 @@ test("the setting wins, then what set-up recorded, then the PATH; without any th
   assert.equal(recordedNode(places()), undefined, "a Node that has gone is not recorded");
   file(record, "{ half");
   assert.equal(recordedNode(places()), undefined, "half a record is none");
+});
+
+test("without a native engine a person reads what runs compute on, why, what helps and the way to a GPU", () => {
+  const record = join("slow", "node_modules", ".gradus", "setup.json");
+  const slow = places({ GRADUS_NATIVE_ROOT: join(folder, "slow") });
+  assert.equal(slowEngine(slow), undefined);
+  file(record, JSON.stringify({ engine: { backend: "native", reason: "TensorFlow 2.21.0" } }));
+  assert.equal(slowEngine(slow), undefined);
+  file(
+    record,
+    JSON.stringify({ engine: { backend: "wasm", reason: "no index is named", mend: "name one" } }),
+  );
+  assert.match(
+    slowEngine(slow) ?? "",
+    /^Runs compute on WebAssembly here, ten to twenty times slower: no index is named\. To fix it: name one\. For a GPU, .*Remote-SSH.*dev container/,
+  );
+});
+
+test("without any Node the message has the command for this system", () => {
+  assert.throws(
+    () => requireNode(undefined),
+    (error) => error instanceof UserError && (error.detail.action ?? "").includes(installCommand("node")),
+  );
 });
 
 test("a setting that names nothing is refused by its name, and the language server goes without it", () => {

@@ -51,7 +51,7 @@ test("without native packages the engine is missing, with its command, and SQLit
   assert.equal(engine.status, "missing");
   assert.equal(engine.backend, "wasm");
   assert.match(engine.detail, /WebAssembly.*it is not installed/);
-  assert.equal(engine.fix, "gradus engine install");
+  assert.equal(engine.fix, "npm run setup");
   assert.equal(checkNode().status, "optional");
   const sqlite = await checkSqlite();
   assert.equal(sqlite.status, "ok");
@@ -82,6 +82,20 @@ test("the record names the Node while it exists, and the reason of a fallback", 
   record({ node: "another format" });
   assert.equal(setupRecord(), undefined);
 });
+
+for (const [system, reason, instead] of [
+  ["darwin-x64", /Intel/, /^train on another machine by Remote-SSH, or in a dev container/],
+  ["win32-arm64", /Windows on ARM/, /^train in WSL, which has the engine of Linux on ARM/],
+  ["linux-x64-musl", /musl/, /dev container of Debian/],
+] as const)
+  test(`on ${system} no engine is missing: it is said how slow it is, why, and where else`, async () => {
+    const { status, backend, detail, fix = "" } = await checkEngine(system);
+    assert.deepEqual([status, backend], ["optional", "wasm"]);
+    assert.match(detail, /^WebAssembly, ten to twenty times slower: /);
+    assert.match(detail, reason);
+    assert.match(fix, instead);
+    assert.doesNotMatch(fix, /install/);
+  });
 
 test("libsql is taken only where it was recorded and no binding was built", () => {
   const manifest = join(folder, "node_modules", "better-sqlite3", "package.json");

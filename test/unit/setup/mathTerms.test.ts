@@ -48,7 +48,7 @@ reward:
     assert.match(found!.detail, /^math-verify of .*with judges/);
     assert.match(carried!.detail, /the engine that comes with Gradus judges/);
     assert.equal(own!.detail.includes("math-verify"), false);
-    for (const { fix } of [carried!, wanted!]) assert.match(fix!, /^pip install 'math-verify/);
+    for (const { fix } of [carried!, wanted!]) assert.match(fix!, /^pip install "math-verify/);
     const [alone, ...rest] = await checkMathTerms(undefined, folder);
     assert.equal(rest.length, 0);
     assert.equal(alone!.name, "math-verify");

@@ -102,7 +102,7 @@ async function chosen(options: Params, context: MethodContext): Promise<RewardTe
     file: context.folder,
     code: "no-math-verify",
     action:
-      "Install it: pip install 'math-verify[antlr4_13_2]'. Or name the interpreter with `python:`, or write `by: compute_engine`.",
+      'Install it: pip install "math-verify[antlr4_13_2]". Or name the interpreter with `python:`, or write `by: compute_engine`.',
   });
 }
 
