@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { whyNoWine, wineMachine } from "../../support/systems/machine.ts";
 import { untarred } from "../../support/systems/packaged.ts";
 import { firstMetrics, tellStory, type Played } from "../../support/systems/story.ts";
+import { until } from "../../support/until.ts";
 import { serveWheels, whyNoWheels, type WheelIndex } from "../../support/systems/wheelIndex.ts";
 
 const skip = whyNoWine() ?? whyNoWheels();
@@ -38,8 +39,16 @@ async function stepsHere(steps: number): Promise<string> {
   const gradus = join(process.cwd(), "bin", "gradus");
   const run = (...words: string[]) =>
     promisify(execFile)(process.execPath, [gradus, ...words], { cwd: folder, maxBuffer: 1 << 26 });
-  await run("run", "countdown.gradus.yaml", "--set", `stages.warm-up.steps=${steps}`, "--steps", "1");
-  const { stdout } = await run("runs", "export", "countdown", "--to", "csv");
+  // A run of fewer steps would have another schedule of its rate.
+  const running = run("run", "countdown.gradus.yaml");
+  await until(async () => {
+    const { stdout } = await run("runs", "list", "--json");
+    const { runs }: { readonly runs: readonly { readonly step: number }[] } = JSON.parse(stdout);
+    return (runs[0]?.step ?? -1) >= steps;
+  }, "the first steps here");
+  await run("runs", "stop", "last");
+  await running.catch(() => undefined);
+  const { stdout } = await run("runs", "export", "last", "--to", "csv");
   await run("daemon", "stop");
   return stdout;
 }
