@@ -26,8 +26,13 @@ export const registeredModel: Rule = {
   check(model) {
     const models = nodeAt(model.root, "models");
     if (models?.kind !== "map") return;
-    for (const [name, { value }] of models.entries)
-      if (value.kind === "map") checkOne(model, name, value, complainer(model, name, value));
+    const seen = new Map<string, string>();
+    for (const [name, { value }] of models.entries) {
+      if (value.kind !== "map") continue;
+      const complain = complainer(model, name, value);
+      checkNamesake(name, seen, complain);
+      checkOne(model, name, value, complain);
+    }
   },
 };
 
@@ -40,18 +45,21 @@ function complainer({ report, file, root }: ConfigModel, name: string, node: Map
   };
 }
 
+/** @param seen names so far, by what a folder that does not tell case apart makes of them */
+function checkNamesake(name: string, seen: Map<string, string>, complain: Complain): void {
+  const namesake = seen.get(name.toLowerCase());
+  seen.set(name.toLowerCase(), name);
+  if (namesake !== undefined)
+    complain({
+      severity: "warning",
+      message: `\`${name}\` differs from \`${namesake}\` by capital letters alone, so on Windows and macOS one checkpoint replaces the other: give it another name.`,
+    });
+}
+
 function checkOne(model: ConfigModel, name: string, node: MapNode, complain: Complain): void {
   if (reserved.includes(name))
     complain({
       message: `\`${name}\` is the name of a model that every run has: give this one another name.`,
-    });
-  const namesake = model.config.models.find(
-    (one) => one.name < name && one.name.toLowerCase() === name.toLowerCase(),
-  );
-  if (namesake !== undefined)
-    complain({
-      severity: "warning",
-      message: `\`${name}\` differs from \`${namesake.name}\` by capital letters alone, so on Windows and macOS one checkpoint replaces the other: give it another name.`,
     });
   const given = ["base", ...copyKeys].filter((key) => child(node, key) !== undefined);
   if (valueOf(child(node, "kind")) === "mlp") return checkPerceptron(model, name, node, complain);
