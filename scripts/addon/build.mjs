@@ -1,13 +1,12 @@
 // The native addon for any of the systems, built here by one pinned zig against stubs of TensorFlow's names: neither a
 // compiler nor the library of that system is needed, and the same sources give the same bytes.
-//   node scripts/addon/build.mjs --out FOLDER [SYSTEM…]
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { dataFolder, home } from "../setup/places.mjs";
 import { must, say } from "../setup/process.mjs";
-import { putInPlace } from "../setup/putInPlace.mjs";
+import { putInPlace } from "../../shared/lib/putInPlace.mjs";
 import { systems } from "../setup/systems.mjs";
 import { fetchWheel } from "../setup/wheels.mjs";
 import { takeFromWheel } from "../setup/wheelFile.mjs";
@@ -29,7 +28,7 @@ const symbols = JSON.parse(readFileSync(join(here, "symbols.json"), "utf8"));
 const allSymbols = [...symbols.cc, ...symbols.framework];
 
 /** Zig is a C++ compiler for every system inside a wheel. Returns its program's path. @throws SetupError */
-export async function fetchZig() {
+async function fetchZig() {
   const folder = join(dataFolder(), "zig", `${zigVersion}-whole`);
   const zig = join(folder, "ziglang", process.platform === "win32" ? "zig.exe" : "zig");
   if (existsSync(zig)) return zig;
@@ -146,7 +145,7 @@ function madeBytes(file) {
  * @param include a folder with TensorFlow's headers, which are the same for all systems
  * @returns {name: bytes} of its files
  */
-export async function buildAddon(system, include, zig) {
+async function buildAddon(system, include, zig) {
   const require = createRequire(join(home, "package.json"));
   const source = dirname(require.resolve("@tensorflow/tfjs-node-gpu/package.json"));
   const ofNode = join(dirname(require.resolve("node-api-headers/package.json")), "include");

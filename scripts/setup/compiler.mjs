@@ -1,7 +1,5 @@
-// Finding a C++ compiler and a pip. GRADUS_WITHOUT=compiler,pip,uv,npm hides them, to try the ways without.
-import { answers } from "./process.mjs";
-
-export const hidden = (name) => (process.env.GRADUS_WITHOUT ?? "").split(",").includes(name);
+// Finding a C++ compiler and a pip.
+import { answers, hidden } from "./process.mjs";
 
 /** [command, ...arguments] of a compiler that is on this machine, or undefined. */
 export function findCompiler() {

@@ -16,7 +16,7 @@ import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import tls from "node:tls";
 import { SetupError } from "./process.mjs";
-import { putInPlace } from "./putInPlace.mjs";
+import { putInPlace } from "../../shared/lib/putInPlace.mjs";
 
 /** An address as it may be shown. */
 export function withoutPassword(url) {
@@ -161,7 +161,7 @@ export function sha256Of(file) {
 /** So many tries in a row that bring nothing, and no more. */
 const MOST_VAIN = 3;
 
-/** Appends what is missing of a part; returns its size. */
+/** Appends what is missing of a part. */
 async function goOn(url, part) {
   const have = statSync(part, { throwIfNoEntry: false })?.size ?? 0;
   const answer = await get(url, have === 0 ? {} : { Range: `bytes=${have}-` });

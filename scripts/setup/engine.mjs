@@ -28,7 +28,7 @@ import {
   versions,
 } from "./places.mjs";
 import { SetupError, attempt, lastLines, must, say } from "./process.mjs";
-import { putInPlace } from "./putInPlace.mjs";
+import { putInPlace } from "../../shared/lib/putInPlace.mjs";
 import { addonPath, partsOf, systemOf, whyNone } from "./systems.mjs";
 import { waysToFetch, wordFor } from "./wheels.mjs";
 
@@ -194,7 +194,7 @@ export async function layOutEngine(system, to, options = {}) {
   return target;
 }
 
-export const enginesFolder = () => join(dataFolder(), "engine");
+const enginesFolder = () => join(dataFolder(), "engine");
 /** [{folder, record}] of the engines that are there. */
 export const builtEngines = () =>
   (existsSync(enginesFolder()) ? readdirSync(enginesFolder()) : [])

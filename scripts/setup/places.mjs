@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { putInPlace } from "./putInPlace.mjs";
+import { putInPlace } from "../../shared/lib/putInPlace.mjs";
 
 /** The folder that holds bin/ and dist/: a checkout, or an unpacked extension. */
 export const home = realpathSync(join(dirname(fileURLToPath(import.meta.url)), "..", ".."));

@@ -79,8 +79,11 @@ export function npmOf({ platform, execPath, env }, exists = existsSync) {
   return platform === "win32" || program === undefined ? undefined : [program, []];
 }
 
+/** GRADUS_WITHOUT=compiler,pip,uv,npm hides what is there, to try the ways without. */
+export const hidden = (name) => (process.env.GRADUS_WITHOUT ?? "").split(",").includes(name);
+
 const ownNpm = () =>
-  (process.env.GRADUS_WITHOUT ?? "").split(",").includes("npm")
+  hidden("npm")
     ? undefined
     : npmOf({ platform: process.platform, execPath: realpathSync(process.execPath), env: process.env });
 /** Whether there is an npm to start. */
@@ -132,8 +135,9 @@ export function attempt(command, args, { cwd, env, timeout = 20 * 60_000 } = {})
 
 /** Like `attempt`, but a status other than 0 throws with the last lines of the output. */
 export async function must(command, args, { what, fix, ...options }) {
-  const { status, output } = await attempt(command, args, options);
-  if (output === noNpm.output) throw new SetupError(`${what} needs npm: ${output}`, installCommand("node"));
+  const ended = await attempt(command, args, options);
+  const { status, output } = ended;
+  if (ended === noNpm) throw new SetupError(`${what} needs npm: ${output}`, installCommand("node"));
   if (status !== 0)
     throw new SetupError(`${what} failed (${command} ended with ${status})\n${bothEnds(output)}`, fix);
   return output;

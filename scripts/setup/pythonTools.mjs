@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { findPip } from "./compiler.mjs";
 import { dataFolder, versions } from "./places.mjs";
 import { attempt, lastLines, say, sideBySide } from "./process.mjs";
-import { putInPlace } from "./putInPlace.mjs";
+import { putInPlace } from "../../shared/lib/putInPlace.mjs";
 
 const folderOf = (name, version) => join(dataFolder(), "tools", `${name}-${version}`);
 

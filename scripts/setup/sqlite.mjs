@@ -7,7 +7,7 @@ import { findCompiler } from "./compiler.mjs";
 import { headers, installAside } from "./node.mjs";
 import { dataFolder, isCheckout, modulesOf, sqliteFolder, versions } from "./places.mjs";
 import { attempt, lastLines, say } from "./process.mjs";
-import { putInPlace } from "./putInPlace.mjs";
+import { putInPlace } from "../../shared/lib/putInPlace.mjs";
 
 const binding = () => join(sqliteFolder(), "better_sqlite3.node");
 

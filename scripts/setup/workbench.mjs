@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { headers, installAside, node20 } from "./node.mjs";
 import { versions, workbenchFolder, writeFile } from "./places.mjs";
 import { SetupError, attempt, must, say } from "./process.mjs";
-import { putInPlace } from "./putInPlace.mjs";
+import { putInPlace } from "../../shared/lib/putInPlace.mjs";
 
 const serverOf = (folder) => join(folder, "node_modules", "code-server", "lib", "vscode");
 /** Modules of the editor's server that are compiled here; without one of them it does not start. */

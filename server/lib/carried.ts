@@ -14,7 +14,7 @@ import type * as esbuild from "esbuild";
 import { z } from "zod";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import { dataFolder, isInstalled, nativeRequire, versionIn } from "./natives.ts";
-import { putInPlace } from "../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../shared/lib/putInPlace.mjs";
 
 export type Carried =
   | "@tensorflow/tfjs-backend-wasm"

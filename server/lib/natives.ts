@@ -82,10 +82,12 @@ export function setupRecord(root = nativeRoot()): SetupRecord | undefined {
   return parsed.success ? parsed.data : undefined;
 }
 
-/** Where the addon lies in an engine's folder: the same as in scripts/setup/systems.mjs. */
-export const addonPath = "lib/napi-v8/tfjs_binding.node";
-/** The folder of the native engine that set-up chose; undefined: there is none. */
-export const engineFolder = (): string | undefined => setupRecord()?.engine.folder;
+/** The native engine's addon, in the folder that set-up chose; undefined: there is none. */
+export function engineAddon(): string | undefined {
+  const folder = setupRecord()?.engine.folder;
+  // The same as `addonPath` in scripts/setup/systems.mjs.
+  return folder === undefined ? undefined : join(folder, "lib", "napi-v8", "tfjs_binding.node");
+}
 
 /** The Node that set-up built for, when it is still there: the daemon and every worker run under it. */
 export function recordedNode(root = nativeRoot()): NodeRecord | undefined {

@@ -17,7 +17,7 @@ import { z } from "zod";
 import { fileWindow } from "../lib/growing/fileWindow.ts";
 import type { ListedFile, Piece, Seen } from "./mirrorCalls.ts";
 import type { FileKind } from "./mirrorFiles.ts";
-import { putInPlace } from "../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../shared/lib/putInPlace.mjs";
 import { pathHere } from "../../shared/lib/fileName.ts";
 
 export interface Wanted {

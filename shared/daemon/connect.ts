@@ -25,7 +25,7 @@ import { serveWords } from "./owner.ts";
 import { refuseOthers } from "./ownership.ts";
 import { restingFolder } from "./restingFolder.ts";
 import { runtimePaths, type RuntimePaths } from "./runtime.ts";
-import { putInPlace } from "../lib/putInPlace.ts";
+import { putInPlace } from "../lib/putInPlace.mjs";
 
 /** A starter that has held the lock for longer is stuck. */
 const startLockAge = 30_000;

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { lstatSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { placeSchema } from "./place.ts";
-import { putInPlace } from "../lib/putInPlace.ts";
+import { putInPlace } from "../lib/putInPlace.mjs";
 
 const schema = z.object({
   instance: z.string().min(8),

@@ -9,7 +9,7 @@ import { linkSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } f
 import { z } from "zod";
 import { placeSchema } from "./place.ts";
 import { isAlive, isElsewhere, ownIdentity, type ProcessIdentity } from "./process.ts";
-import { putInPlace } from "../lib/putInPlace.ts";
+import { putInPlace } from "../lib/putInPlace.mjs";
 
 const holderSchema = z.object({
   pid: z.number().int(),

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { UserError, messageOf } from "../lib/errors.ts";
-import { putInPlace } from "../lib/putInPlace.ts";
+import { putInPlace } from "../lib/putInPlace.mjs";
 
 const schema = z.object({ step: z.int().nonnegative(), metric: z.string(), value: z.number() });
 /** `value` of `metric` at the evaluation after `step`. */

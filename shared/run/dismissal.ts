@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { VerdictLabel } from "./verdict.ts";
-import { putInPlace } from "../lib/putInPlace.ts";
+import { putInPlace } from "../lib/putInPlace.mjs";
 
 const kept = z.object({
   state: z.string(),

@@ -19,7 +19,7 @@ import {
 } from "../daemon/process.ts";
 import { UserError } from "../lib/errors.ts";
 import { workerCommand, type WorkerFile } from "./run.ts";
-import { putInPlace } from "../lib/putInPlace.ts";
+import { putInPlace } from "../lib/putInPlace.mjs";
 
 const workerPath = (runFolder: string): string => join(runFolder, "worker.json");
 export const leasePath = (runFolder: string): string => join(runFolder, "lease");

@@ -13,10 +13,9 @@ import type { WasmConstructor } from "../../store/drivers/wasmDriver.ts";
 import { pythonNames } from "../../lib/own/pythonNames.ts";
 import { carriedVersion, requireCarried } from "../../lib/carried.ts";
 import {
-  addonPath,
   dataFolder,
   engineFix,
-  engineFolder,
+  engineAddon,
   nativeRoot,
   nativeVersion,
   recordedNode,
@@ -211,18 +210,18 @@ export async function checkEngine(named?: string): Promise<Check & { readonly ba
     const detail = `WebAssembly, ${slower}: ${whyNone(system)}`;
     return { ...optional("engine", detail, elsewhere(system)), backend: "wasm" };
   }
-  const folder = engineFolder();
+  const addon = engineAddon();
   const proof = join(setupScripts(), "setup", "proveEngine.mjs");
   const { status, stdout, stderr } =
-    folder === undefined
+    addon === undefined
       ? { status: 1, stdout: "", stderr: "it is not installed" }
-      : await run(process.execPath, [proof, join(folder, ...addonPath.split("/"))]);
+      : await run(process.execPath, [proof, addon]);
   if (status === 0)
     return {
       name: "engine",
       status: "ok",
       backend: "native",
-      detail: `native: ${stdout.split("\n").at(-1) ?? ""}, ${folder}`,
+      detail: `native: ${stdout.split("\n").at(-1) ?? ""}, ${record?.folder ?? ""}`,
     };
   const reason = record?.backend === "wasm" ? record.reason : reasonIn(stderr);
   return {

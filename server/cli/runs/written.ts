@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
-import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.mjs";
 
 /** Writes next to the place and renames. @returns its size in bytes */
 export function written(place: string, write: (draft: string) => void): number {

@@ -16,7 +16,7 @@ import { mirrorPath, newRunId, runsFolder } from "../../store/files.ts";
 import { findGrowing, findSource, type Source } from "../../store/imported/findSource.ts";
 import { sourceStateOf } from "../../store/imported/importedBefore.ts";
 import { draftFolder, nameOf, writeRunFile } from "../../store/imported/runDraft.ts";
-import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.mjs";
 
 /** Bytes of a log until whose it is; the worker reads all of it. */
 const mostLooked = 64 * 1024 * 1024;

@@ -4,7 +4,7 @@ import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { ParamsOf, runsStart } from "../../../shared/protocol/protocol.ts";
 import type { RunFile, SiteFolder } from "../../../shared/run/run.ts";
 import { authoredPath, newRunId, runFilePath, runFolder } from "../../store/files.ts";
-import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.mjs";
 import { relativePath } from "../../../shared/lib/slashes.ts";
 
 type NewRun = Pick<RunFile, "file" | "set" | "parent" | "fresh"> &

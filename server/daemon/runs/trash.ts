@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { runFolder, runsFolder, trashPrefix } from "../../store/files.ts";
-import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.mjs";
 import { realPath } from "../../../shared/lib/realPath.ts";
 
 const trashOf = (store: string, run: string): string => join(runsFolder(store), `${trashPrefix}${run}`);

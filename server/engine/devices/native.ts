@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { addonPath, engineFolder, nativeRequire } from "../../lib/natives.ts";
+import { engineAddon, nativeRequire } from "../../lib/natives.ts";
 import { Graph } from "../graph/graph.ts";
 import type { Precision } from "../graph/writer.ts";
 import { dataType } from "../graph/protobuf.ts";
@@ -64,9 +64,8 @@ function prepareEnvironment(parameters: number, threads: number | undefined): vo
  * of tfjs first, more than a second's work of which nothing is needed here, and calls helpers that newer Node versions dropped.
  */
 function addonFile(): string {
-  const folder = engineFolder();
-  if (folder === undefined) throw new Error("no native addon module is set up");
-  const file = join(folder, ...addonPath.split("/"));
+  const file = engineAddon();
+  if (file === undefined) throw new Error("no native addon module is set up");
   if (!existsSync(file)) throw new Error(`the native addon module ${file} does not exist`);
   return file;
 }

@@ -21,7 +21,7 @@ import type { PolicyTokenizer } from "../tokenizers/types.ts";
 import { checkStoredTokens, writeTokenizer } from "../tokenizers/index.ts";
 import type { Adapter } from "../transformer/lowRank.ts";
 import type { Shape } from "../transformer/weights.ts";
-import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.mjs";
 import { relativePath } from "../../../shared/lib/slashes.ts";
 
 interface Common {

@@ -7,7 +7,7 @@ import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { readSafetensors, writeSafetensors } from "./safetensors.ts";
-import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.mjs";
 
 /** Weights by their own names, flat, in the engine's layout. */
 interface VersionedWeights {

@@ -14,7 +14,7 @@ import type { Saved } from "../../core/basics.ts";
 import { entrySchema, packed, packedBytes, unpacked } from "../../core/state/savedArrays.ts";
 import { slots, type Identity } from "./identity.ts";
 import { mustBeWhole, sealTree } from "./sums.ts";
-import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.mjs";
 
 /** What is saved of the run besides the policy. */
 export interface RunState {

@@ -21,7 +21,7 @@ import { checkpointFolder, checkpointSteps, readState } from "./checkpoint.ts";
 import { claims, unclaimedError } from "./claims.ts";
 import { differences, identitiesOf } from "./identity.ts";
 import { resum } from "./sums.ts";
-import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.mjs";
 
 /** The nearest checkpoint at or before a step; without one, the last. @throws UserError where there is none */
 export function checkpointBefore(run: string, folder: string, step: number | undefined): number {

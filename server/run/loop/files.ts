@@ -13,7 +13,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import { differences, type Difference } from "../checkpoint/identity.ts";
 import { keptExam, resolvedIn, withExam } from "./keptExam.ts";
 import { loadWith, readSettings, type Setting } from "./settings.ts";
-import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.mjs";
 
 const runSchema = z.object({
   id: runIdSchema,

@@ -8,7 +8,7 @@ import { upload } from "../job.ts";
 import { hasEnded, type JobState } from "../jobs/runner.ts";
 import { shellWord } from "../shell.ts";
 import type { Site } from "../siteOf.ts";
-import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.mjs";
 
 /** `stopped`: it was asked to stop, so that its end is not the run's. */
 const jobSchema = z.object({ id: z.string(), stopped: z.boolean().optional() });

@@ -7,7 +7,7 @@ import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { attemptsOf, logStart, readRollouts, type LogPosition } from "../../../shared/log/reader.ts";
 import { placedFile } from "../../analysis/imported/placedStep.ts";
 import { hashOf, manifestName, type Manifest } from "./manifest.ts";
-import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.mjs";
 import { liesIn } from "../../../shared/lib/liesIn.ts";
 import { relativePath } from "../../../shared/lib/slashes.ts";
 

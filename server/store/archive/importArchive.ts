@@ -13,7 +13,7 @@ import { attemptsOf } from "../../../shared/log/reader.ts";
 import { readRunFile, runsFolder } from "../files.ts";
 import { draftFolder } from "../imported/runDraft.ts";
 import { hashOf, manifestName, manifestSchema, type Manifest } from "./manifest.ts";
-import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.mjs";
 import { pathHere } from "../../../shared/lib/fileName.ts";
 
 export interface ImportedArchive {

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { databasePath } from "../files.ts";
-import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.mjs";
 
 /** SQLite, or whoever passes its answer on, says that the file is not what it was. */
 export function isDamage(error: unknown): boolean {

@@ -6,7 +6,7 @@ import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { isAlive, ownIdentity } from "../../../shared/daemon/process.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.mjs";
 
 export type DriverKind = "native" | "wasm";
 export interface Hold {

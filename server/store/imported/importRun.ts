@@ -21,7 +21,7 @@ import { othersOf, termsOf } from "./rewardTerms.ts";
 import { rewardHashes } from "./rewardHashes.ts";
 import { configFile, draftFolder, inRun, nameOf, writeRunFile } from "./runDraft.ts";
 import { evaluatedSteps, noMetrics, readMetrics, type TrainerMetrics } from "./trainerMetrics.ts";
-import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.mjs";
 import { relativePath } from "../../../shared/lib/slashes.ts";
 
 /** @throws UserError where there is nothing to import, or the store cannot be written */

@@ -25,8 +25,8 @@ export interface Machine {
   close(): void;
 }
 
-/** @param env what Node may know, and nothing else */
-interface Setting {
+/** Where a machine finds the program and an index, and the folder that is its own. */
+export interface Setting {
   readonly program: string;
   readonly home: string;
   readonly index: string;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { paced, watchRuns } from "../../../server/daemon/watch.ts";
-import { putInPlace } from "../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../shared/lib/putInPlace.mjs";
 import { until } from "../../support/until.ts";
 
 test("a change is reported at once; those that follow closely are reported together, none is lost", (t) => {

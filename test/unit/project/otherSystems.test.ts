@@ -25,7 +25,7 @@ const faults: readonly Fault[] = [
     what: "a rename that does not wait for who reads what is there, which Windows refuses (EPERM)",
     pattern: /\brenameSync\(|\brename\(draft/,
     example: "renameSync(draft, path);",
-    except: ["shared/lib/putInPlace.ts"],
+    except: ["shared/lib/putInPlace.mjs"],
   },
   {
     what: "a program that on Windows opens a window of its own",

@@ -133,10 +133,7 @@ test("a page in JSON or in HTML, and of its files the one for this system", asyn
     const found = await index.findWheel({ url: `${base("me:pass%20word@")}/simple`, from: "X" }, wheel);
     assert.deepEqual(found, {
       filename: names[3],
-      url: `${base("me:pass%20word@")}/simple/f/${names[3]}`.replace(
-        "me:pass%20word@",
-        asked.length > 0 && found.url.includes("@") ? "me:pass%20word@" : "",
-      ),
+      url: `${base("me:pass%20word@")}/simple/f/${names[3]}`,
       sha256: "0".repeat(64),
     });
     assert.equal(asked[0]?.url, "/simple/tensor-flow/");

@@ -12,7 +12,7 @@ import { placesOf, takeFrom } from "./places.ts";
 import { shapeOf, type Architecture } from "./shape.ts";
 import { stretchFactors } from "./stretch.ts";
 import { tokenizerMetadata } from "./writeTokenizer.ts";
-import { putInPlace } from "../../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../../shared/lib/putInPlace.mjs";
 
 export interface GgufModel {
   readonly shape: Shape;

@@ -14,7 +14,7 @@ import { configFile, serviceFolder } from "./places.ts";
 import { serveCurriculum } from "./server.ts";
 import { StateFolder } from "./stateFolder.ts";
 import { isScored } from "./travels.ts";
-import { putInPlace } from "../../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../../shared/lib/putInPlace.mjs";
 
 const usage =
   "usage: node service.mjs PROJECT [--state out/curriculum] [--port 0] [--ready FILE] [--keep 200] [--parent PID]";

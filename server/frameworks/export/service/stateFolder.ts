@@ -22,7 +22,7 @@ import type { Json } from "../../../../shared/lib/json.ts";
 import type { Saved } from "../../../core/basics.ts";
 import { entrySchema, packed, unpacked } from "../../../core/state/savedArrays.ts";
 import type { DrawRequest } from "./requests.ts";
-import { putInPlace } from "../../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../../shared/lib/putInPlace.mjs";
 
 /** What is kept of a step in addition to the state. */
 export interface KeptState {

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { putInPlace } from "../../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../../shared/lib/putInPlace.mjs";
 import { dataFolder } from "../../natives.ts";
 import type { Parts } from "../messages.ts";
 import { imports } from "./harness.ts";

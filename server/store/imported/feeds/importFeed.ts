@@ -13,7 +13,7 @@ import { configFile, draftFolder, inRun, nameOf, writeRunFile } from "../runDraf
 import type { Feed } from "./feed.ts";
 import type { FoundFeed } from "./findFeed.ts";
 import { FeedRun } from "./feedRun.ts";
-import { putInPlace } from "../../../../shared/lib/putInPlace.ts";
+import { putInPlace } from "../../../../shared/lib/putInPlace.mjs";
 
 /** @throws UserError where there is nothing in it yet, or the store cannot be written */
 export async function importFeed(request: ImportRequest, found: FoundFeed): Promise<ImportSummary> {
