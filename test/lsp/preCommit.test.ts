@@ -1,7 +1,7 @@
 /** The hooks of .pre-commit-hooks.yaml, run by pre-commit out of a clone, as another repository uses them. */
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -22,20 +22,18 @@ const git = (cwd: string, ...words: string[]): string =>
     encoding: "utf8",
   }).trim();
 
+/** The sources among the files of a package, by the list that its own test keeps. */
+const shipped = (): string[] =>
+  readFileSync("test/fixtures/package/files.txt", "utf8")
+    .trim()
+    .split("\n")
+    .filter((name) => existsSync(name));
+
 /** What a release holds: set-up, which a checkout of the sources would need, has been done for it. */
 async function release(folder: string): Promise<string> {
   const cli = await builtCli();
   cpSync(dirname(cli), join(folder, "dist"), { recursive: true });
-  const shipped = [
-    "bin",
-    "scripts",
-    "presets",
-    "papers",
-    "dist/docs",
-    "server/frameworks/tables",
-    "package.json",
-  ];
-  for (const name of [...shipped, ".pre-commit-hooks.yaml"])
+  for (const name of [...shipped(), "presets", "papers", "dist/docs", ".pre-commit-hooks.yaml"])
     cpSync(name, join(folder, name), { recursive: true });
   git(folder, "init", "-q");
   git(folder, "add", "-A");

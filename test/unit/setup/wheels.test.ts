@@ -177,7 +177,8 @@ test("a connection that breaks off is gone on with, now and by the next call; an
   const file = join(folder, "whole.whl");
   assert.equal(await downloads.download(`${base()}/w`, file, sum), sum);
   assert.deepEqual(readFileSync(file), bytes);
-  assert.ok(ranges.length >= 4 && ranges[1] !== undefined, ranges.join());
+  // A try may bring nothing: a connection that is reset loses what was not yet read.
+  assert.ok(ranges.length >= 4 && /^bytes=[1-9]/.test(ranges.at(-1) ?? ""), ranges.join());
   const other = join(folder, "other.whl");
   writeFileSync(`${other}.part`, bytes.subarray(0, 150_000));
   most = bytes.length;
