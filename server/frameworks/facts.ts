@@ -3,7 +3,8 @@ import { choicesOf } from "./facts/choices.ts";
 import type { FrameworkRelease, Framework } from "./document.ts";
 import { installedTable, keyTable, tableOf, type KeyTable } from "./tables/load.ts";
 import type { KeyFact } from "./tables/table.ts";
-import { compareVersions, installedVersion, nearestVersion } from "./version.ts";
+import { compareVersions, nearestVersion } from "./releaseOrder.ts";
+import { installedVersion } from "./version.ts";
 
 const made = new Map<string, KeyTable>();
 

@@ -21,7 +21,7 @@ import { versionOf, type ReleaseHints } from "./version.ts";
 
 export type { FrameworkDocument, Framework, Setting } from "./document.ts";
 export { keyRules } from "./check/keyRules.ts";
-export { checkedAgainst, releaseText, type CheckedRelease } from "./check/release.ts";
+export { checkedAgainst, releaseText, type CheckedRelease } from "./checkedRelease.ts";
 export { geometryOf } from "./geometry.ts";
 export { DocumentModel } from "./model.ts";
 

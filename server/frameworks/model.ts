@@ -8,7 +8,7 @@ import { isVerlTrainer } from "./readers/recognise.ts";
 import type { RuleModel } from "./rule.ts";
 import type { KeyTable } from "./tables/load.ts";
 import type { KeyFact } from "./tables/table.ts";
-import { compareVersions } from "./version.ts";
+import { compareVersions } from "./releaseOrder.ts";
 
 export class DocumentModel implements RuleModel {
   private readonly inForce: ReadonlyMap<string, Setting>;

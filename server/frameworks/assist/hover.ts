@@ -2,7 +2,7 @@
 import type { Hover } from "vscode-languageserver";
 import type { Position, Range } from "../../lib/lines.ts";
 import type { FrameworkDocument, Setting } from "../document.ts";
-import { standIn } from "../check/release.ts";
+import { standIn } from "../checkedRelease.ts";
 import { lineText } from "../notebook/lineText.ts";
 import { geometryText, isBatchKey } from "../geometry.ts";
 import { DocumentModel } from "../model.ts";

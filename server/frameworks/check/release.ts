@@ -1,9 +1,10 @@
 /** Reports that a release is checked against the table of another. */
-import type { FrameworkDocument, FrameworkRelease } from "../document.ts";
-import { DocumentModel } from "../model.ts";
+import type { FrameworkRelease } from "../document.ts";
+import { standIn } from "../checkedRelease.ts";
+import type { DocumentModel } from "../model.ts";
 import { frameworkNames } from "../names.ts";
 import { tableOf } from "../tables/load.ts";
-import { compareVersions } from "../version.ts";
+import { compareVersions } from "../releaseOrder.ts";
 import { addedKey, neighbourTable, unknownKey, wrongValue, type KeyDiagnostic } from "./keyRules.ts";
 
 const reasons: Readonly<Record<FrameworkRelease["from"], string>> = {
@@ -12,37 +13,6 @@ const reasons: Readonly<Record<FrameworkRelease["from"], string>> = {
   installed: "is installed",
   newest: "is the newest",
 };
-
-/** The release that a file was checked against, as `validate --json` prints it. */
-export interface CheckedRelease {
-  readonly framework: string;
-  /** The file's release. */
-  readonly version: string;
-  readonly from: FrameworkRelease["from"];
-  /** The release whose table was used, if that is another. */
-  readonly table?: string;
-}
-
-export function checkedAgainst(document: FrameworkDocument): CheckedRelease {
-  const { version, framework } = document;
-  const other = standIn(new DocumentModel(document));
-  return {
-    framework: frameworkNames[framework],
-    version: version.text,
-    from: version.from,
-    ...(other === undefined ? {} : { table: other }),
-  };
-}
-
-const said: Readonly<Record<FrameworkRelease["from"], string>> = {
-  file: "",
-  checkout: ", this checkout",
-  installed: ", installed",
-  newest: ", the newest known",
-};
-
-export const releaseText = ({ framework, version, from, table }: CheckedRelease): string =>
-  `${framework} ${version}${said[from]}${table === undefined ? "" : `, by the keys of ${table}`}`;
 
 /** A release newer than the tables, without its sources nearby: it may have more. */
 const isBeyondTables = (model: DocumentModel): boolean => standIn(model) !== undefined && isNewer(model);
@@ -66,10 +36,6 @@ export function allowLater(model: DocumentModel, found: readonly KeyDiagnostic[]
     return one.severity === "info" ? one : { ...one, severity: "warning", message: `${one.message}${later}` };
   });
 }
-
-/** The release whose facts replace the document's own; undefined if these are known. */
-export const standIn = ({ facts, document: { version } }: DocumentModel): string | undefined =>
-  facts.version === version.text ? undefined : facts.version;
 
 export function releaseDiagnostic(model: DocumentModel): KeyDiagnostic | undefined {
   const other = standIn(model);

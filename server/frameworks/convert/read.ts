@@ -19,7 +19,7 @@ import { flat } from "../values.ts";
 import { otherTrainer, whatIsDone } from "../project/otherTrainer.ts";
 import { readTrlScript, type TrlScript } from "../project/trlScript.ts";
 import { isOnlyConverted, parseOnlyConverted } from "../readers/onlyConverted.ts";
-import { isPrimeRl, primeRlSettings, tomlOf } from "./primeRl/index.ts";
+import { isPrimeRl, primeRlSettings, tomlOf } from "../readers/primeRl.ts";
 import { ownerByKeys } from "./owner.ts";
 import type { Unmapped } from "./settings.ts";
 import type { ConvertedFrom, FrameworkSettings } from "./types.ts";

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { ScriptReward } from "../project/scriptRewards.ts";
 import { isObject } from "../values.ts";
-import { compareVersions } from "../version.ts";
+import { compareVersions } from "../releaseOrder.ts";
 
 export interface Unmapped {
   readonly key: string;

@@ -1,6 +1,6 @@
 /** Allowed values that only a framework's code checks: its configuration accepts any text. */
 import type { Framework } from "../document.ts";
-import { compareVersions } from "../version.ts";
+import { compareVersions } from "../releaseOrder.ts";
 
 interface ChoiceFact {
   readonly value: string;

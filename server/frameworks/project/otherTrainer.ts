@@ -3,7 +3,7 @@ import { extname } from "node:path";
 import { isMap, isScalar, parseDocument } from "yaml";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { isNotebook } from "../../lib/notebook/notebook.ts";
-import { isPrimeRl, tomlOf } from "../convert/primeRl/index.ts";
+import { isPrimeRl, tomlOf } from "../readers/primeRl.ts";
 
 export interface OtherTrainer {
   readonly name: string;

@@ -2,7 +2,7 @@
 import { basename, dirname, join, resolve } from "node:path";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { pythonNames } from "../../config/check/pythonNames.ts";
-import { parsed } from "../trl/rewards.ts";
+import { parsed } from "../trl/functions.ts";
 import { evaluated, type PythonExpression } from "../python/expression.ts";
 import type { PythonToken } from "../../lib/python/tokens.ts";
 import { smallText } from "../readers/fileReader.ts";

@@ -81,3 +81,10 @@ function returnsOf(tokens: readonly PythonToken[], from: number): PythonExpressi
   }
   return found;
 }
+
+/** Functions are read from a text once for as long as it is the same. */
+let last: { readonly text: string; readonly functions: ReadonlyMap<string, PythonFunction> } | undefined;
+export function parsed(text: string): ReadonlyMap<string, PythonFunction> {
+  if (last?.text !== text) last = { text, functions: functionsOf(text) };
+  return last.functions;
+}

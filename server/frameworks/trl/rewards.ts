@@ -4,7 +4,7 @@ import type { Setting } from "../document.ts";
 import type { PythonExpression } from "../python/expression.ts";
 import { smallText } from "../readers/fileReader.ts";
 import type { RuleModel } from "../rule.ts";
-import { functionsOf, type PythonFunction } from "./functions.ts";
+import { parsed, type PythonFunction } from "./functions.ts";
 import { trainerOf } from "./python.ts";
 
 interface NamedReward {
@@ -80,11 +80,4 @@ export function moduleOf({ document }: RuleModel, path: string): { file: string;
   const file = join(dirname(document.file), ...parts.slice(0, -1), `${parts.at(-1)!}.py`);
   const text = smallText(file);
   return text === undefined ? undefined : { file, text };
-}
-
-/** Functions are read from a text once for as long as it is the same. */
-let last: { readonly text: string; readonly functions: ReadonlyMap<string, PythonFunction> } | undefined;
-export function parsed(text: string): ReadonlyMap<string, PythonFunction> {
-  if (last?.text !== text) last = { text, functions: functionsOf(text) };
-  return last.functions;
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/index.ts";
-import { compareVersions } from "../../../server/frameworks/version.ts";
+import { compareVersions } from "../../../server/frameworks/releaseOrder.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-checkout-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 /** The defaults of unset keys in the release that a file runs with, which `validate` checks it against. */
 import type { Json, JsonObject } from "../../../../shared/lib/json.ts";
-import { releaseText } from "../../check/release.ts";
+import { releaseText } from "../../checkedRelease.ts";
 import type { Framework, FrameworkRelease } from "../../document.ts";
 import { factsFor, hasTree } from "../../facts.ts";
 import { earlierNames } from "../../facts/moves.ts";

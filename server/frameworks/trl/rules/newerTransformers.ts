@@ -1,4 +1,5 @@
-import { compareVersions, installedVersion } from "../../version.ts";
+import { compareVersions } from "../../releaseOrder.ts";
+import { installedVersion } from "../../version.ts";
 import type { Setting } from "../../document.ts";
 import type { RuleModel } from "../../rule.ts";
 import { trainerOf } from "../python.ts";

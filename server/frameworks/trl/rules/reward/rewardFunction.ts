@@ -3,8 +3,8 @@ import type { Fix } from "../../../../config/check/diagnostic.ts";
 import { replace } from "../../../../config/check/report.ts";
 import { Lines } from "../../../readers/lines.ts";
 import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
-import type { PythonFunction } from "../../functions.ts";
-import { functionsIn, moduleOf, ownRewards, parsed, rewardsOf } from "../../rewards.ts";
+import { parsed, type PythonFunction } from "../../functions.ts";
+import { functionsIn, moduleOf, ownRewards, rewardsOf } from "../../rewards.ts";
 import { rewarded } from "../../trainers.ts";
 import { trlRule } from "../../trlRule.ts";
 
