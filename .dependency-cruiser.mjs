@@ -20,6 +20,19 @@ export const floors = [
   "cli",
 ];
 
+/** Rooms of server/frameworks/, likewise. */
+export const trainerFloors = [
+  "text",
+  "releases",
+  "readers",
+  "rules",
+  "lens",
+  "carried",
+  "trainers",
+  "check",
+  "use",
+];
+
 /** Rooms that fewer may import than the floors alone would let. */
 export const importers = {
   // Training is not for the language server, and neither it nor the store needs other trainers' configs.
@@ -34,7 +47,7 @@ const forbid = (name, from, to, comment) => ({
   from: { path: from },
   to: { path: to },
 });
-const anyOf = (rooms) => `^server/(${rooms.join("|")})/`;
+const anyOf = (rooms, within = "^server") => `${within}/(${rooms.join("|")})/`;
 const native = "(^|/)(better-sqlite3|libsql|@tensorflow)(/|$)";
 
 const rooms = floors.flatMap((room, floor) => {
@@ -54,9 +67,35 @@ const rooms = floors.flatMap((room, floor) => {
   ];
 });
 
+const trainerRooms = trainerFloors
+  .slice(0, -1)
+  .map((room, floor) =>
+    forbid(
+      `frameworks/${room} imports lower floors only`,
+      `^server/frameworks/${room}/`,
+      anyOf(trainerFloors.slice(floor + 1), "^server/frameworks"),
+      "Move what both need to a lower floor, or pass it in.",
+    ),
+  );
+
 export default {
   forbidden: [
     ...rooms,
+    ...trainerRooms,
+    forbid(
+      "a trainer knows no other trainer",
+      "^server/frameworks/trainers/([^/]+)/",
+      "^server/frameworks/trainers/([^/]+\\.ts$|(?!$1/)[^/]+/)",
+      "What two trainers share lives in text/, readers/, rules/ or lens/.",
+    ),
+    {
+      name: "folders of frameworks/ form no circle",
+      scope: "folder",
+      severity: "error",
+      comment: "Move the file that goes against the others.",
+      from: { path: "^server/frameworks/" },
+      to: { path: "^server/frameworks/", circular: true },
+    },
     forbid(
       "a slot knows no other slot",
       "^server/methods/([^/]+)/",

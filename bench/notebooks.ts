@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import type { Diagnostic } from "../server/config/check/diagnostic.ts";
-import { checkFrameworkDocument, readFrameworkDocument } from "../server/frameworks/index.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../server/frameworks/check/index.ts";
 import { isNotebook } from "../server/lib/notebook/notebook.ts";
 import { UserError } from "../shared/lib/errors.ts";
 import { measured, quantile, skipped } from "./report.ts";

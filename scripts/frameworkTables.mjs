@@ -1,4 +1,4 @@
-// Writes server/frameworks/tables/*.json: what each release of verl, TRL, Transformers and OpenRLHF knows of keys.
+// Writes server/frameworks/releases/tables/*.json: what each release of verl, TRL, Transformers and OpenRLHF knows of keys.
 // Downloads the packages with pip and reads their sources; nothing of them is installed or imported.
 // `node scripts/frameworkTables.mjs [--python=python3] [--cache=FOLDER] [--only=verl]`
 import { build } from "esbuild";
@@ -68,7 +68,7 @@ function unpacked(name, version) {
 
 const bundle = join(mkdtempSync(join(tmpdir(), "gradus-extract-")), "extract.mjs");
 await build({
-  entryPoints: ["server/frameworks/extract/index.ts"],
+  entryPoints: ["server/frameworks/releases/extract/index.ts"],
   outfile: bundle,
   bundle: true,
   platform: "node",
@@ -93,7 +93,7 @@ for (const [name, versions] of Object.entries(releases)) {
   const { keys: _keys, ...rest } = table;
   const head = JSON.stringify(rest).slice(0, -1);
   const text = `${head},"keys":{\n${lines.join(",\n")}\n}}\n`;
-  writeFileSync(`server/frameworks/tables/${name}.json`, text);
+  writeFileSync(`server/frameworks/releases/tables/${name}.json`, text);
   console.log(
     `${name}: ${versions.length} releases, ${lines.length} keys, ${Math.round(text.length / 1000)} kB`,
   );

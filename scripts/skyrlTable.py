@@ -1,6 +1,6 @@
-"""The keys of SkyRL's config with their defaults, as server/frameworks/tables/skyrl.json has them.
+"""The keys of SkyRL's config with their defaults, as server/frameworks/releases/tables/skyrl.json has them.
 
-    python scripts/skyrlTable.py > server/frameworks/tables/skyrl.json    # a Python with skyrl and skyrl-gym
+    python scripts/skyrlTable.py > server/frameworks/releases/tables/skyrl.json    # a Python with skyrl and skyrl-gym
 """
 import dataclasses
 import json

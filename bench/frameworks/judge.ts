@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
-import { checkFrameworkDocument, readFrameworkDocument } from "../../server/frameworks/index.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../server/frameworks/check/index.ts";
 import type { JudgedError, JudgedFile } from "./ledger.ts";
 
 const endings = [".yaml", ".yml", ".sh", ".bash", ".slurm", ".sbatch", ".py", ".toml"];

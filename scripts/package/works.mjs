@@ -154,7 +154,7 @@ export const tables = [
     copyright: "Copyright 2023-2024 Bytedance Ltd. and/or its affiliates",
     file: "verl.json",
   },
-].map((table) => ({ ...table, file: `server/frameworks/tables/${table.file}` }));
+].map((table) => ({ ...table, file: `server/frameworks/releases/tables/${table.file}` }));
 
 /** What the addons of a package are made of (scripts/addon): no package of npm is in them as it is. */
 export const addonWorks = [

@@ -3,7 +3,7 @@ import { longestSource } from "../lib/notebook/notebook.ts";
 import { resolve } from "node:path";
 import { Option } from "commander";
 import { UserError, readFailure } from "../../shared/lib/errors.ts";
-import { convert, frameworks, type ConvertedFrom, type Unmapped } from "../frameworks/convert/index.ts";
+import { convert, frameworks, type ConvertedFrom, type Unmapped } from "../frameworks/trainers/converters.ts";
 import { complain, printJson, type Command } from "./command.ts";
 import { pathText } from "./text/diagnostics.ts";
 

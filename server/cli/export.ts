@@ -6,7 +6,7 @@ import { Option } from "commander";
 import { plural } from "../../shared/lib/format.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import { externalEngines, type ExternalEngine } from "../../shared/run/engines.ts";
-import { exporters, writeProject, type Exported, type Missing } from "../frameworks/export/index.ts";
+import { exporters, writeProject, type Exported, type Missing } from "../frameworks/trainers/exporters.ts";
 import { complain, exit, print, printJson, type Command } from "./command.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 import { collect } from "./text/diagnostics.ts";

@@ -9,10 +9,10 @@ import { trainerOfLog } from "../store/imported/feeds/console/logFeed.ts";
 import { plural } from "../../shared/lib/format.ts";
 import type { LoadOptions } from "../rules/load.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
-import { loadTried, type TriedFile } from "../frameworks/asConfig/builtRows.ts";
-import { loadFile, type LoadedFile } from "../frameworks/asConfig/load.ts";
-import { engineKeys } from "../frameworks/export/engineKeys.ts";
-import type { Converted } from "../frameworks/convert/index.ts";
+import { loadTried, type TriedFile } from "../frameworks/use/asConfig/builtRows.ts";
+import { loadFile, type LoadedFile } from "../frameworks/use/asConfig/load.ts";
+import { engineKeys } from "../frameworks/lens/engineKeys.ts";
+import type { Converted } from "../frameworks/trainers/converters.ts";
 import { complain, exit } from "./command.ts";
 import { complainAbout, noConfig, pathText } from "./text/diagnostics.ts";
 

@@ -1,7 +1,7 @@
 import { needs } from "../config/needs.ts";
 import { basename } from "node:path";
 import { Document, isMap, isScalar, isSeq, type Node } from "yaml";
-import { loadFile } from "../frameworks/asConfig/load.ts";
+import { loadFile } from "../frameworks/use/asConfig/load.ts";
 import type { ValueOrigin } from "../rules/load.ts";
 import { complain, exit, printExactly, printJson, type Command } from "./command.ts";
 import { refuseNoConfig, sayConverted } from "./loadOrComplain.ts";

@@ -12,7 +12,7 @@ import {
   type RewardTestResult,
 } from "../analysis/rewardChecks/rewardTests.ts";
 import { quoted } from "../analysis/rewardChecks/sentences.ts";
-import { testedConfig } from "../frameworks/asConfig/testedConfig.ts";
+import { testedConfig } from "../frameworks/use/asConfig/testedConfig.ts";
 import { complain, exit, print, printJson, type Command } from "./command.ts";
 import { checkCurricula } from "./curriculumChecks.ts";
 import { checkHarbor, harborFoldersOf } from "./harborChecks.ts";

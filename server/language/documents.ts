@@ -7,11 +7,11 @@ import type { Known } from "../rules/fixAll.ts";
 import type { SourceNode } from "../config/text/node.ts";
 import { language } from "../../shared/editor/contributions.ts";
 import { isModule, isNotebook } from "../lib/notebook/notebook.ts";
-import { readFrameworkDocument, type FrameworkDocument } from "../frameworks/index.ts";
-import { engineKeys } from "../frameworks/export/engineKeys.ts";
+import { readFrameworkDocument, type FrameworkDocument } from "../frameworks/check/index.ts";
+import { engineKeys } from "../frameworks/lens/engineKeys.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
 import type { BackgroundFacts } from "./backgroundFacts.ts";
-import type { ReleaseHints } from "../frameworks/version.ts";
+import type { ReleaseHints } from "../frameworks/releases/version.ts";
 import { pathOfAddress } from "../../shared/lib/fileAddress.ts";
 
 export interface OpenConfig {

@@ -10,7 +10,7 @@ import {
 } from "vscode-languageserver";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Diagnostic } from "../config/check/diagnostic.ts";
-import { checkText } from "../frameworks/index.ts";
+import { checkText } from "../frameworks/check/index.ts";
 import { OpenConfigs, FrameworkFiles, isConfig, type OpenConfig, type FrameworkFile } from "./documents.ts";
 import type { JsonObject } from "../../shared/lib/json.ts";
 import { fileReference } from "../config/check/method.ts";

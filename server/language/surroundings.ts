@@ -1,6 +1,6 @@
 /** What lies around a file and says which release of a framework it is for: the editor watches it, and names a Python. */
 import { DidChangeWatchedFilesNotification, type Connection } from "vscode-languageserver";
-import type { ReleaseHints } from "../frameworks/version.ts";
+import type { ReleaseHints } from "../frameworks/releases/version.ts";
 import type { EditorCapabilities } from "./feature.ts";
 
 const watched = ["**/requirements*.{txt,in}", "**/pyproject.toml", "**/*.dist-info/METADATA"];

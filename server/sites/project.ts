@@ -2,7 +2,7 @@
 import type { ExternalEngine } from "../../shared/run/engines.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
-import { exporters, writeProject, type Exported } from "../frameworks/export/index.ts";
+import { exporters, writeProject, type Exported } from "../frameworks/trainers/exporters.ts";
 import type { SiteConfig } from "./siteConfig.ts";
 
 export interface ProjectAsk {

@@ -4,8 +4,8 @@ import { LSPErrorCodes, ResponseError, type Diagnostic, type Position } from "vs
 import { TextDocument } from "vscode-languageserver-textdocument";
 import { loadConfig } from "../../server/rules/load.ts";
 import { modelFacts } from "../../server/analysis/modelFacts.ts";
-import { engineKeys } from "../../server/frameworks/export/engineKeys.ts";
-import { checkFrameworkDocument, readFrameworkDocument } from "../../server/frameworks/index.ts";
+import { engineKeys } from "../../server/frameworks/lens/engineKeys.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../server/frameworks/check/index.ts";
 import type { Source } from "./corpus.ts";
 import type { Edit } from "./edits.ts";
 import { questions, rangesOutside } from "./requests.ts";

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { before, describe, it } from "node:test";
 import { z } from "zod";
 import { rateAt } from "../../server/core/blocks/learningRate.ts";
-import { primeRlPlan } from "../../server/frameworks/export/primeRl/plan.ts";
-import { tomlText, treeOf } from "../../server/frameworks/export/primeRl/toml.ts";
+import { primeRlPlan } from "../../server/frameworks/trainers/primeRl/lens/plan.ts";
+import { tomlText, treeOf } from "../../server/frameworks/trainers/primeRl/project/toml.ts";
 import { randomStream } from "../../server/lib/random.ts";
 import { gradus } from "../support/cli.ts";
 import { primeConfigs } from "../support/primeConfigs.ts";
@@ -269,7 +269,7 @@ describe("what prime-rl trains of a project", withPrime, () => {
         "orchestrator.eval.source.env.taskset.id": "gradus_tasks",
       };
       writeFileSync(join(out, "rl.toml"), tomlText(treeOf(own), name));
-      cpSync("server/frameworks/export/primeRl/gradus_tasks.py", join(out, "gradus_tasks.py"));
+      cpSync("server/frameworks/trainers/primeRl/project/gradus_tasks.py", join(out, "gradus_tasks.py"));
       folders.set(name, out);
     }
     const found = said(

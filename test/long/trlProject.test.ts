@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, before, describe, it, test } from "node:test";
 import { z } from "zod";
 import { UserError } from "../../shared/lib/errors.ts";
-import { trlPlan } from "../../server/frameworks/export/trl/plan.ts";
+import { trlPlan } from "../../server/frameworks/trainers/trl/lens/plan.ts";
 import { tableRows } from "../../server/lib/datasets/tables.ts";
 import { loadConfig } from "../../server/rules/load.ts";
 import { gradus } from "../support/cli.ts";

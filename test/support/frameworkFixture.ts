@@ -1,6 +1,6 @@
 /** A configuration of another framework that says by itself what is found in it: `#  ^^^ severity [rule] key: message`. */
 import type { Diagnostic, TextEdit } from "../../server/config/check/diagnostic.ts";
-import { checkFrameworkDocument, readFrameworkDocument } from "../../server/frameworks/index.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../server/frameworks/check/index.ts";
 
 const isMarker = (line: string): boolean => /^#(\s*|<)\^/.test(line);
 

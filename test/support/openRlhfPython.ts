@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { JsonObject } from "../../shared/lib/json.ts";
-import { flagLines } from "../../server/frameworks/export/openrlhf/launchText.ts";
+import { flagLines } from "../../server/frameworks/trainers/openrlhf/project/launchText.ts";
 import { temporary } from "../unit/support.ts";
 
 export const python = process.env["GRADUS_PEER_PYTHON"] ?? "";

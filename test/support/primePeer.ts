@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { z } from "zod";
-import { exporters, writeProject } from "../../server/frameworks/export/index.ts";
+import { exporters, writeProject } from "../../server/frameworks/trainers/exporters.ts";
 import { configOf, temporary } from "../unit/support.ts";
 
 const python = process.env["GRADUS_PEER_PYTHON"] ?? "";

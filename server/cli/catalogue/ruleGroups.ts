@@ -2,8 +2,8 @@
 import { checkPages } from "../../analysis/rewardChecks/pages.ts";
 import { verdictPages } from "../../analysis/verdict/pages.ts";
 import { keyRules } from "../../frameworks/check/keyRules.ts";
-import type { Framework } from "../../frameworks/document.ts";
-import { frameworkRules } from "../../frameworks/index.ts";
+import type { Framework } from "../../frameworks/text/document.ts";
+import { frameworkRules } from "../../frameworks/check/index.ts";
 import { rules } from "../../rules/index.ts";
 import type { RulePage } from "../../rules/rule.ts";
 import { structural } from "../../rules/structural.ts";

@@ -10,7 +10,7 @@ import type {
   TrainerCheckout,
 } from "../../../shared/editor/folderSum.ts";
 import { statsOf } from "../../lib/inputFile.ts";
-import { checkoutsOf, type Checkout } from "../../frameworks/project/ownCheckout.ts";
+import { checkoutsOf, type Checkout } from "../../frameworks/readers/ownCheckout.ts";
 import { check, isUnchecked, uncheckedByTrainer, type Checked } from "../validate/check.ts";
 import { dumpedRollouts } from "../validate/dumps.ts";
 import { nothingIn, wantedFiles, type SelectedFile } from "../validate/files.ts";

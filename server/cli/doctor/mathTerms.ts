@@ -2,7 +2,7 @@
 import { needs } from "../../config/needs.ts";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { loadFile } from "../../frameworks/asConfig/load.ts";
+import { loadFile } from "../../frameworks/use/asConfig/load.ts";
 import { pythonWithMathVerify } from "../../methods/reward/maths/math.ts";
 import { unseen, type Check } from "./checks.ts";
 

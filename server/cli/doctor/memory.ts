@@ -3,7 +3,7 @@ import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { resolve } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { needs } from "../../config/needs.ts";
-import { loadFile } from "../../frameworks/asConfig/load.ts";
+import { loadFile } from "../../frameworks/use/asConfig/load.ts";
 import { admitMemory, arithmetic, limitOf } from "../../analysis/memory/estimate.ts";
 import { sizeText } from "../../analysis/memory/note.ts";
 import type { Check } from "./checks.ts";

@@ -2,7 +2,7 @@
 import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { loadFile } from "../../frameworks/asConfig/load.ts";
+import { loadFile } from "../../frameworks/use/asConfig/load.ts";
 import type { ChatLook } from "../../core/config/modelFacts.ts";
 import { templateText } from "../../engine/tokenizers/templateProbe.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";

@@ -7,7 +7,7 @@ import type { RewardTermConfig } from "../../core/config/resolved.ts";
 import { interpreterFor } from "../../lib/own/interpreter.ts";
 import { isNotebook } from "../../lib/notebook/notebook.ts";
 import { pythonHost } from "../../methods/reward/own/python/pythonProcess.ts";
-import { loadFile } from "../../frameworks/asConfig/load.ts";
+import { loadFile } from "../../frameworks/use/asConfig/load.ts";
 import { run, unseen, type Check } from "./checks.ts";
 
 const paramsSchema = z.object({ file: z.string(), export: z.string(), python: z.string().optional() });

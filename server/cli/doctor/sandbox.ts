@@ -1,7 +1,7 @@
 /** What keeps programs that models write on this machine. */
 import { resolve } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { loadFile } from "../../frameworks/asConfig/load.ts";
+import { loadFile } from "../../frameworks/use/asConfig/load.ts";
 import { wallOf } from "../../lib/sandbox/wall/wall.ts";
 import { wallsText } from "../../run/loop/sandboxNotes.ts";
 import type { Check } from "./checks.ts";

@@ -1,6 +1,6 @@
 import { TextPattern } from "../../lib/texts/textPattern.ts";
 import { resolve } from "node:path";
-import { loadFile, type LoadedFile } from "../../frameworks/asConfig/load.ts";
+import { loadFile, type LoadedFile } from "../../frameworks/use/asConfig/load.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { checkpointWords, findCheckpoint } from "../runs/checkpointNames.ts";
 import { exit, printJson, type Command } from "../command.ts";

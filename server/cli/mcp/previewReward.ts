@@ -7,7 +7,7 @@ import { ask } from "../../../shared/daemon/request.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { rescore } from "../../../shared/protocol/protocol.ts";
 import type { ChangedRollout } from "../../../shared/rollouts/rescore.ts";
-import { engineKeys } from "../../frameworks/export/engineKeys.ts";
+import { engineKeys } from "../../frameworks/lens/engineKeys.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
 import { isConfigName } from "../../config/configKind.ts";
 import { allDiagnostics } from "../../rules/load.ts";

@@ -25,7 +25,7 @@ import { saveTests } from "../../analysis/rewardChecks/saveTests.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { earnedText, goldText } from "../../analysis/rewardChecks/sentences.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import { evaluationFiles } from "../../frameworks/asConfig/evaluationFiles.ts";
+import { evaluationFiles } from "../../frameworks/use/asConfig/evaluationFiles.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { complain, exit, print, printJson } from "../command.ts";

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Command as Program } from "commander";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { runsFork, type RunSummary } from "../../../shared/protocol/protocol.ts";
-import { loadFile } from "../../frameworks/asConfig/load.ts";
+import { loadFile } from "../../frameworks/use/asConfig/load.ts";
 import { shellPython } from "../../lib/own/interpreter.ts";
 import { print, printJson } from "../command.ts";
 import { whole } from "../options.ts";

@@ -10,9 +10,13 @@ import { trainerNames, type Trainer } from "../../../shared/run/origin.ts";
 import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { isSettled } from "../../../shared/protocol/runStatus.ts";
-import { importConfig, nearConfig, type ConfigForImport } from "../../frameworks/project/importConfig.ts";
-import { frameworkNames } from "../../frameworks/names.ts";
-import { smallText } from "../../frameworks/readers/fileReader.ts";
+import {
+  importConfig,
+  nearConfig,
+  type ConfigForImport,
+} from "../../frameworks/use/asConfig/importConfig.ts";
+import { frameworkNames } from "../../frameworks/text/names.ts";
+import { smallText } from "../../frameworks/text/fileReader.ts";
 import { parseConfig } from "../../frameworks/readers/index.ts";
 import { makeStore } from "../../store/files.ts";
 import { archiveEnding } from "../../store/archive/manifest.ts";

@@ -1,6 +1,6 @@
 /** What `gradus run --site SITE --dry-run` and a launch say of a project, a site, and what the run is going to take. */
 import { plural } from "../../../shared/lib/format.ts";
-import type { Exported, Missing } from "../../frameworks/export/exporter.ts";
+import type { Exported, Missing } from "../../frameworks/lens/exporter.ts";
 import type { PairFinding } from "../../sites/check/pairFindings.ts";
 import { colours } from "../text/colours.ts";
 

@@ -14,20 +14,20 @@ import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { allDiagnostics } from "../../rules/load.ts";
 import { fixAll, fixRounds } from "../../rules/fixAll.ts";
 import { startOfFile } from "../../config/text/node.ts";
-import { aliasesBeyond, tooManyAliases } from "../../frameworks/composed.ts";
+import { aliasesBeyond, tooManyAliases } from "../../frameworks/text/composed.ts";
 import {
   checkFrameworkDocument,
   checkedAgainst,
   readFrameworkDocument,
   type FrameworkDocument,
   type CheckedRelease,
-} from "../../frameworks/index.ts";
-import { otherTrainer, type OtherTrainer } from "../../frameworks/project/otherTrainer.ts";
-import { namedText } from "../../frameworks/project/namedBy.ts";
-import { inFile } from "../../frameworks/notebook/diagnostics.ts";
+} from "../../frameworks/check/index.ts";
+import { otherTrainer, type OtherTrainer } from "../../frameworks/readers/otherTrainer.ts";
+import { namedText } from "../../frameworks/use/asConfig/namedBy.ts";
+import { inFile } from "../../frameworks/text/notebook/diagnostics.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { isNotebook, longestSource, whyNoCode } from "../../lib/notebook/notebook.ts";
-import { engineKeys } from "../../frameworks/export/engineKeys.ts";
+import { engineKeys } from "../../frameworks/lens/engineKeys.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
 import { isCurriculumTest, readCurriculumTests } from "../../analysis/curriculumTests/read.ts";
 import { checkSite, isSiteFile, saysSite } from "../../sites/siteFile.ts";

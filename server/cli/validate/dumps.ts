@@ -4,7 +4,7 @@ import { basename, dirname, resolve } from "node:path";
 import { datasetLines } from "../../core/datasetLines.ts";
 import type { FileKind } from "../../config/configKind.ts";
 import { liesIn } from "../../../shared/lib/liesIn.ts";
-import { writesTo } from "../../frameworks/project/writesTo.ts";
+import { writesTo } from "../../frameworks/readers/writesTo.ts";
 import { filesBelow } from "./files.ts";
 import { statsOf } from "../../lib/inputFile.ts";
 

@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import { plural } from "../../../shared/lib/format.ts";
 import type { Severity } from "../../config/check/diagnostic.ts";
-import { releaseText } from "../../frameworks/index.ts";
+import { releaseText } from "../../frameworks/check/index.ts";
 import { complain, exit, print, printJson, type Command } from "../command.ts";
 import { collect, formatted } from "../text/diagnostics.ts";
 import { whole } from "../options.ts";

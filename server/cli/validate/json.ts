@@ -4,7 +4,7 @@ import { noConfig } from "../text/diagnostics.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { plural } from "../../../shared/lib/format.ts";
-import { instead, whatIsDone } from "../../frameworks/project/otherTrainer.ts";
+import { instead, whatIsDone } from "../../frameworks/readers/otherTrainer.ts";
 import { uncheckedByTrainer, type Checked } from "./check.ts";
 import type { DumpedRollouts } from "./dumps.ts";
 

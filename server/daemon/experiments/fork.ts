@@ -12,7 +12,7 @@ import {
   type runsFork,
 } from "../../../shared/protocol/protocol.ts";
 import { trainerNames } from "../../../shared/run/origin.ts";
-import { loadFile } from "../../frameworks/asConfig/load.ts";
+import { loadFile } from "../../frameworks/use/asConfig/load.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { loadConfig, type LoadedConfig } from "../../rules/load.ts";
 import { checkFork, checkpointBefore } from "../../run/checkpoint/fork.ts";

@@ -3,7 +3,7 @@ import { parentPort } from "node:worker_threads";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
 import { needs } from "../../config/needs.ts";
-import { loadFile } from "../../frameworks/asConfig/load.ts";
+import { loadFile } from "../../frameworks/use/asConfig/load.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { covered } from "../../analysis/rewardChecks/covered/runCoverage.ts";
 import { RescoreSession } from "../../analysis/rescore/session.ts";

@@ -5,7 +5,7 @@ import { needs } from "../../config/needs.ts";
 import { readCurriculumTests } from "../../analysis/curriculumTests/read.ts";
 import { runCurriculumTests } from "../../analysis/curriculumTests/run.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
-import { loadFile } from "../../frameworks/asConfig/load.ts";
+import { loadFile } from "../../frameworks/use/asConfig/load.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import type { Position } from "../../lib/lines.ts";
 

@@ -7,8 +7,12 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import type { ParamsOf, runsImport } from "../../../shared/protocol/protocol.ts";
 import type { Trainer } from "../../../shared/run/origin.ts";
 import { needs } from "../../config/needs.ts";
-import { loadFile } from "../../frameworks/asConfig/load.ts";
-import { importConfig, nearConfig, type ConfigForImport } from "../../frameworks/project/importConfig.ts";
+import { loadFile } from "../../frameworks/use/asConfig/load.ts";
+import {
+  importConfig,
+  nearConfig,
+  type ConfigForImport,
+} from "../../frameworks/use/asConfig/importConfig.ts";
 import { configFolder, fetchFile } from "../../sites/fetchFile.ts";
 import { Mirror } from "../../sites/mirror.ts";
 import { siteOf, sitePlace } from "../../sites/siteOf.ts";

@@ -1,8 +1,8 @@
 /** How many values a flag takes: argparse refuses one too few, and leaves one too many over, which its programs refuse. */
-import { startsOwnProgram } from "../trl/batch.ts";
-import type { Setting } from "../document.ts";
-import type { DocumentModel } from "../model.ts";
-import type { KeyFact } from "../tables/table.ts";
+import { startsOwnProgram } from "../trainers/trl/batch.ts";
+import type { Setting } from "../text/document.ts";
+import type { DocumentModel } from "../rules/model.ts";
+import type { KeyFact } from "../releases/tables/table.ts";
 import { wrongCount, type KeyDiagnostic } from "./keyRules.ts";
 import type { Fix } from "../../config/check/diagnostic.ts";
 import { replace } from "../../config/check/report.ts";

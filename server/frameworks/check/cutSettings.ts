@@ -1,9 +1,9 @@
 /** Settings that a script means for its command but does not pass. */
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
-import type { CutLaunch, FrameworkDocument } from "../document.ts";
+import type { CutLaunch, FrameworkDocument } from "../text/document.ts";
 import { shellQuoted } from "../../../shared/lib/shellQuoted.ts";
 import { basename } from "node:path";
-import { diagnosed } from "../report.ts";
+import { diagnosed } from "../rules/report.ts";
 import { cutOff } from "./keyRules.ts";
 
 const causes: Readonly<Record<CutLaunch["cause"], { readonly why: string; readonly fix?: string }>> = {

@@ -1,11 +1,11 @@
 /** Keys of another engine's tree: one word of the launch is missing, and every line of that engine is refused for it. */
 import type { Fix } from "../../config/check/diagnostic.ts";
 import { replace } from "../../config/check/report.ts";
-import type { Setting } from "../document.ts";
-import { factsFor, hasTree } from "../facts.ts";
-import type { DocumentModel } from "../model.ts";
+import type { Setting } from "../text/document.ts";
+import { factsFor, hasTree } from "../releases/facts.ts";
+import type { DocumentModel } from "../rules/model.ts";
 import { treeOfEngine } from "../readers/base.ts";
-import { setTo } from "../verl/fixes.ts";
+import { setTo } from "../trainers/verl/fixes.ts";
 import { unknownKey, type KeyDiagnostic } from "./keyRules.ts";
 
 const engines = ["megatron", "veomni", "torchtitan"];

@@ -1,15 +1,15 @@
 /** Keys of TRL and OpenRLHF: flags, lines of a YAML file, keywords of a call. */
 import type { Fix } from "../../config/check/diagnostic.ts";
 import { replace } from "../../config/check/report.ts";
-import type { Setting } from "../document.ts";
-import { launcherArguments } from "../facts/launcher.ts";
-import { moveOf } from "../facts/moves.ts";
-import type { DocumentModel } from "../model.ts";
-import { frameworkNames as names } from "../names.ts";
-import { historyOf, tableOf } from "../tables/load.ts";
+import type { Setting } from "../text/document.ts";
+import { launcherArguments } from "../releases/facts/launcher.ts";
+import { moveOf } from "../releases/facts/moves.ts";
+import type { DocumentModel } from "../rules/model.ts";
+import { frameworkNames as names } from "../text/names.ts";
+import { historyOf, tableOf } from "../releases/load.ts";
 import { movedKey, unknownKey, type KeyDiagnostic } from "./keyRules.ts";
-import { trainerOfTree } from "../trl/trainers.ts";
-import { isUnsloths } from "../trl/unsloth.ts";
+import { trainerOfTree } from "../releases/programs/trl.ts";
+import { isUnsloths } from "../trainers/trl/unsloth.ts";
 import { close, meantKey } from "./near.ts";
 
 export function flatKeys(model: DocumentModel): KeyDiagnostic[] {

@@ -1,8 +1,8 @@
 /** Hydra's config groups: an override of one chooses a file, by the name that the group has in verl's `defaults`. */
 import { nearest } from "../../lib/suggest.ts";
-import type { Setting } from "../document.ts";
-import type { DocumentModel } from "../model.ts";
-import { verlTreeOf } from "../verl/programs.ts";
+import type { Setting } from "../text/document.ts";
+import type { DocumentModel } from "../rules/model.ts";
+import { verlTreeOf } from "../releases/programs/verl.ts";
 import { unknownKey, wrongType, type KeyDiagnostic } from "./keyRules.ts";
 import { replace } from "../../config/check/report.ts";
 

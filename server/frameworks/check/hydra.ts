@@ -1,9 +1,9 @@
 /** verl's keys, by Hydra's rules: what an override changes, adds and removes. */
 import type { Fix } from "../../config/check/diagnostic.ts";
 import { replace } from "../../config/check/report.ts";
-import type { Setting } from "../document.ts";
-import { moveOf } from "../facts/moves.ts";
-import type { DocumentModel } from "../model.ts";
+import type { Setting } from "../text/document.ts";
+import { moveOf } from "../releases/facts/moves.ts";
+import type { DocumentModel } from "../rules/model.ts";
 import { groupDiagnostics, isGroupName, sectionDiagnostics } from "./groups.ts";
 import { engineKeys } from "./engineKeys.ts";
 import { addedKey, movedKey, unknownKey, type KeyDiagnostic } from "./keyRules.ts";

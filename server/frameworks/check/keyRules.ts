@@ -1,6 +1,6 @@
 /** The rules that check keys and values. They have pages like the others. */
 import type { Severity } from "../../config/check/diagnostic.ts";
-import type { RuleDiagnostic } from "../rule.ts";
+import type { RuleDiagnostic } from "../rules/rule.ts";
 
 interface KeyRule {
   readonly id: string;

@@ -1,10 +1,10 @@
 /** Whether the framework has the keys and accepts their values. */
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
-import type { FrameworkDocument } from "../document.ts";
-import type { DocumentModel } from "../model.ts";
+import type { FrameworkDocument } from "../text/document.ts";
+import type { DocumentModel } from "../rules/model.ts";
 import { pythonProblem } from "../../lib/python/syntax.ts";
 import { Lines } from "../readers/lines.ts";
-import { diagnosed } from "../report.ts";
+import { diagnosed } from "../rules/report.ts";
 import { brokenYaml } from "./keyRules.ts";
 import { cutSettings } from "./cutSettings.ts";
 import { flatKeys } from "./flat.ts";

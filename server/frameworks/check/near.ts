@@ -1,6 +1,6 @@
 /** The known key that is most similar to an unknown one. */
 import { editDistance, nearest } from "../../lib/suggest.ts";
-import type { KeyTable } from "../tables/load.ts";
+import type { KeyTable } from "../releases/load.ts";
 
 const cut = (key: string): [string, string] => {
   const at = key.lastIndexOf(".");

@@ -1,8 +1,8 @@
 /** Whether a number is in the range that the framework accepts. */
 import type { Json } from "../../../shared/lib/json.ts";
-import type { Setting } from "../document.ts";
-import { ranges, type NumberRange } from "../facts/ranges.ts";
-import type { DocumentModel } from "../model.ts";
+import type { Setting } from "../text/document.ts";
+import { ranges, type NumberRange } from "../releases/facts/ranges.ts";
+import type { DocumentModel } from "../rules/model.ts";
 import { isVerlTrainer } from "../readers/recognise.ts";
 import { wrongValue, type KeyDiagnostic } from "./keyRules.ts";
 import { unreadBecause } from "./unreadKey.ts";

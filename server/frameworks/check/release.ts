@@ -1,10 +1,10 @@
 /** Reports that a release is checked against the table of another. */
-import type { FrameworkRelease } from "../document.ts";
-import { standIn } from "../checkedRelease.ts";
-import type { DocumentModel } from "../model.ts";
-import { frameworkNames } from "../names.ts";
-import { tableOf } from "../tables/load.ts";
-import { compareVersions } from "../releaseOrder.ts";
+import type { FrameworkRelease } from "../text/document.ts";
+import { standIn } from "../rules/checkedRelease.ts";
+import type { DocumentModel } from "../rules/model.ts";
+import { frameworkNames } from "../text/names.ts";
+import { tableOf } from "../releases/load.ts";
+import { compareVersions } from "../text/releaseOrder.ts";
 import { addedKey, neighbourTable, unknownKey, wrongValue, type KeyDiagnostic } from "./keyRules.ts";
 
 const reasons: Readonly<Record<FrameworkRelease["from"], string>> = {

@@ -1,8 +1,8 @@
 /** Settings that occur twice, and variables that are never set. */
-import type { Setting } from "../document.ts";
-import { lineText } from "../notebook/lineText.ts";
-import type { DocumentModel } from "../model.ts";
-import type { UnsetVariable } from "../document.ts";
+import type { Setting } from "../text/document.ts";
+import { lineText } from "../text/notebook/lineText.ts";
+import type { DocumentModel } from "../rules/model.ts";
+import type { UnsetVariable } from "../text/document.ts";
 import { duplicateKey, unsetVariable, type KeyDiagnostic } from "./keyRules.ts";
 
 export function repeats({ document }: DocumentModel): KeyDiagnostic[] {

@@ -1,10 +1,10 @@
 /** Values of TRL's keys with a special form: maps as text, options of FSDP, lists of datasets. */
 import type { Json } from "../../../shared/lib/json.ts";
 import { listed, nearest } from "../../lib/suggest.ts";
-import type { Setting } from "../document.ts";
-import { changeTo } from "../fix.ts";
-import type { DocumentModel } from "../model.ts";
-import { isObject } from "../values.ts";
+import type { Setting } from "../text/document.ts";
+import { changeTo } from "../rules/fix.ts";
+import type { DocumentModel } from "../rules/model.ts";
+import { isObject } from "../text/values.ts";
 import { wrongType, wrongValue, type KeyDiagnostic } from "./keyRules.ts";
 
 export function structured(model: DocumentModel): KeyDiagnostic[] {

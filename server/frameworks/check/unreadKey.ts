@@ -1,7 +1,7 @@
 /** Why another setting keeps a key from being read: then no value of it is refused. */
-import type { DocumentModel } from "../model.ts";
-import { switches } from "../trl/switches.ts";
-import { usesCritic, usesReference } from "../verl/shape.ts";
+import type { DocumentModel } from "../rules/model.ts";
+import { switches } from "../trainers/trl/switches.ts";
+import { usesCritic, usesReference } from "../trainers/verl/shape.ts";
 
 interface ReadCondition {
   readonly keys: RegExp;

@@ -1,11 +1,11 @@
 /** Whether the framework accepts a value: by its type and its choices. */
 import type { Json } from "../../../shared/lib/json.ts";
 import { nearest, listed } from "../../lib/suggest.ts";
-import type { Setting } from "../document.ts";
-import { registered } from "../facts/choices.ts";
-import { changeTo } from "../fix.ts";
-import type { DocumentModel } from "../model.ts";
-import type { KeyFact } from "../tables/table.ts";
+import type { Setting } from "../text/document.ts";
+import { registered } from "../releases/facts/choices.ts";
+import { changeTo } from "../rules/fix.ts";
+import type { DocumentModel } from "../rules/model.ts";
+import type { KeyFact } from "../releases/tables/table.ts";
 import { outOfRange } from "./ranges.ts";
 import { isOwnFolder } from "./groups.ts";
 import { unreadBecause } from "./unreadKey.ts";

@@ -1,11 +1,11 @@
 /** What a Hydra file or a launch script builds on: other files of the workspace, or verl's own trees. */
 import { join } from "node:path";
 import { parseDocument } from "yaml";
-import { composed } from "../composed.ts";
+import { composed } from "../text/composed.ts";
 import type { Json } from "../../../shared/lib/json.ts";
-import { flat, isObject, pythonic } from "../values.ts";
-import { ownTree } from "../verl/programs.ts";
-import { fileReader } from "./fileReader.ts";
+import { flat, isObject, pythonic } from "../text/values.ts";
+import { ownTree } from "../releases/programs/verl.ts";
+import { fileReader } from "../text/fileReader.ts";
 
 interface InheritedConfig {
   readonly base: ReadonlyMap<string, Json>;

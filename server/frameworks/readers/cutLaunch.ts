@@ -1,8 +1,8 @@
 /** A command that ends before its settings do: a backslash is missing, or something follows it. */
 import type { TextEdit } from "../../config/check/diagnostic.ts";
-import type { CutLaunch } from "../document.ts";
-import type { LaunchWord } from "../shell/launchWord.ts";
-import type { ScriptLaunch } from "../shell/script.ts";
+import type { CutLaunch } from "../text/document.ts";
+import type { LaunchWord } from "../text/shell/launchWord.ts";
+import type { ScriptLaunch } from "../text/shell/script.ts";
 import { Lines } from "./lines.ts";
 
 /** A command whose first word is a setting is the rest of another command. */

@@ -10,11 +10,11 @@
  * Keys of older releases count as those of the newest, and so do misspelt ones: old and misspelt configurations get
  * diagnostics too.
  */
-import { launcherArguments } from "../facts/launcher.ts";
-import { oldNames } from "../facts/openrlhfNames.ts";
+import { launcherArguments } from "../releases/facts/launcher.ts";
+import { oldNames } from "../releases/facts/openrlhfNames.ts";
 import { editDistance } from "../../lib/suggest.ts";
-import { historyOf, tableOf } from "../tables/load.ts";
-import type { Form, Framework } from "../document.ts";
+import { historyOf, tableOf } from "../releases/load.ts";
+import type { Form, Framework } from "../text/document.ts";
 
 /** Keys of trainers that share words with the three: none of these reads them. */
 const strangers: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 /** A command in a YAML file's own comments that starts TRL with it. */
 import { basename } from "node:path";
-import { trainers } from "../trl/trainers.ts";
+import { trainers } from "../releases/programs/trl.ts";
 
 interface HeaderLaunch {
   /** One of TRL's programs. */

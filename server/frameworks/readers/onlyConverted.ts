@@ -1,5 +1,5 @@
 /** Trainers whose configurations are converted, and neither checked nor completed: by keys and programs of their own. */
-import type { Form } from "../document.ts";
+import type { Form } from "../text/document.ts";
 import { parseConfig } from "./index.ts";
 import type { ParsedConfig } from "./parsedConfig.ts";
 

@@ -1,7 +1,7 @@
 /** A program near a Hydra file that is started with it: what it makes of the sections only that program knows. */
 import { readdirSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
-import { fileReader } from "./fileReader.ts";
+import { fileReader } from "../text/fileReader.ts";
 
 /** The names of configurations in a program's `@hydra.main(config_name="…")`. */
 const namedIn = fileReader(1 << 18, (text) =>

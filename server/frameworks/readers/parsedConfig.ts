@@ -1,7 +1,7 @@
 /** What the readers parse, before the release is known. */
 import type { Json } from "../../../shared/lib/json.ts";
 import type { Range } from "../../lib/lines.ts";
-import type { BrokenYaml, CutLaunch, Form, Framework, Setting, UnsetVariable } from "../document.ts";
+import type { BrokenYaml, CutLaunch, Form, Framework, Setting, UnsetVariable } from "../text/document.ts";
 
 export interface ParsedConfig {
   readonly framework: Framework;

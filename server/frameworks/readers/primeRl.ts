@@ -2,7 +2,7 @@
 import { parse, TomlError } from "smol-toml";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
-import { flat, isObject } from "../values.ts";
+import { flat, isObject } from "../text/values.ts";
 
 const orchestrator = "orchestrator";
 const source = "orchestrator.train.source";

@@ -1,11 +1,11 @@
 /** `GRPOConfig(…)`, or the config of another TRL trainer, in a Python file: its keywords as settings. */
 import type { Json } from "../../../shared/lib/json.ts";
-import type { Setting } from "../document.ts";
-import { evaluated, ExpressionReader, type PythonExpression } from "../python/expression.ts";
-import { ownNames } from "../python/ownNames.ts";
+import type { Setting } from "../text/document.ts";
+import { evaluated, ExpressionReader, type PythonExpression } from "../text/python/expression.ts";
+import { ownNames } from "../text/python/ownNames.ts";
 import { tokensOf, type PythonToken } from "../../lib/python/tokens.ts";
-import type { CodeSpan } from "../shell/traced.ts";
-import { rewarded, trainers, type TrlTrainer } from "../trl/trainers.ts";
+import type { CodeSpan } from "../text/shell/traced.ts";
+import { rewarded, trainers, type TrlTrainer } from "../releases/programs/trl.ts";
 import { Lines } from "./lines.ts";
 import type { ParsedConfig } from "./parsedConfig.ts";
 

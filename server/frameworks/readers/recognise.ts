@@ -1,8 +1,8 @@
 /** Recognises the framework of a text by keys that only one framework has. */
-import type { Framework } from "../document.ts";
-import { trlTreeOf } from "../trl/recognise.ts";
-import { trainers } from "../trl/trainers.ts";
-import { ownTree, verlTreeOf } from "../verl/programs.ts";
+import type { Framework } from "../text/document.ts";
+import { trlTreeOf } from "./recogniseTrl.ts";
+import { trainers } from "../releases/programs/trl.ts";
+import { ownTree, verlTreeOf } from "../releases/programs/verl.ts";
 import { evidenceFor, evidentOwner, hasStranger, isVerlSection } from "./evidence.ts";
 
 /** A text without any of these is not a configuration of the three: this rejects nearly every other file without parsing. */

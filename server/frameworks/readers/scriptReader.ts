@@ -1,13 +1,13 @@
 /** A launch script or a bare list of overrides or flags: the settings of the last command that trains. */
 import { dirname, join, resolve } from "node:path";
 import type { Json } from "../../../shared/lib/json.ts";
-import type { Setting, Sign, UnsetVariable } from "../document.ts";
-import { wordsWithin, type LaunchWord } from "../shell/launchWord.ts";
-import { readScript, type Script } from "../shell/script.ts";
-import { isComputed, placeOf, type CodeSpan } from "../shell/traced.ts";
+import type { Setting, Sign, UnsetVariable } from "../text/document.ts";
+import { wordsWithin, type LaunchWord } from "../text/shell/launchWord.ts";
+import { readScript, type Script } from "../text/shell/script.ts";
+import { isComputed, placeOf, type CodeSpan } from "../text/shell/traced.ts";
 import { editDistance } from "../../lib/suggest.ts";
-import { isObject, valueOf } from "../values.ts";
-import { sftTreeOf, verlTreeOf } from "../verl/programs.ts";
+import { isObject, valueOf } from "../text/values.ts";
+import { sftTreeOf, verlTreeOf } from "../releases/programs/verl.ts";
 import { baseOfName, treeOfEngine, treeOnDisk } from "./base.ts";
 import { cutByReturn, cutLaunch, loose } from "./cutLaunch.ts";
 import { Lines } from "./lines.ts";

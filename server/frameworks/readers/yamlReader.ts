@@ -15,10 +15,10 @@ import {
   type YAMLMap,
 } from "yaml";
 import type { Json } from "../../../shared/lib/json.ts";
-import type { BrokenYaml, Framework, Setting } from "../document.ts";
-import { isGrouped, pythonic, valueOf } from "../values.ts";
+import type { BrokenYaml, Framework, Setting } from "../text/document.ts";
+import { isGrouped, pythonic, valueOf } from "../text/values.ts";
 import { baseOfDefaults } from "./base.ts";
-import { aliasBeyond, composed, composedNode, tooManyAliases } from "../composed.ts";
+import { aliasBeyond, composed, composedNode, tooManyAliases } from "../text/composed.ts";
 import { aliasTargets } from "../../lib/yamlAliases.ts";
 import { Lines } from "./lines.ts";
 import { startIn } from "./header.ts";

@@ -8,7 +8,7 @@ import { methodOf } from "../../methods/index.ts";
 import type { Declaration, SlotName } from "../../core/declaration.ts";
 import { presetNamed, type Preset } from "../../config/presets.ts";
 import { fromJson, startOfFile, type Origin, type SourceNode } from "../../config/text/node.ts";
-import { producedConfigs } from "../../frameworks/produced.ts";
+import { producedConfigs } from "../../frameworks/trainers/produced.ts";
 import { slotOf, type Step } from "../spot.ts";
 import { tolerantParse } from "../tolerant/tolerantParse.ts";
 import { visits, type Visit } from "../walk.ts";

@@ -1,6 +1,6 @@
 /** Completion and quick fixes. */
 import { CodeActionKind, type CompletionItem } from "vscode-languageserver";
-import { frameworkCompletions } from "../../frameworks/assist/completion.ts";
+import { frameworkCompletions } from "../../frameworks/use/assist/completion.ts";
 import { actions, fixAllKind } from "../actions.ts";
 import { completionsAt, type Completions } from "../completion/completion.ts";
 import type { Feature } from "../feature.ts";

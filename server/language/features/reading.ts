@@ -1,5 +1,5 @@
 /** What a config says of itself. */
-import { frameworkHover } from "../../frameworks/assist/hover.ts";
+import { frameworkHover } from "../../frameworks/use/assist/hover.ts";
 import { wholeTree } from "../tolerant/tolerantParse.ts";
 import { hoverAt } from "../hovers/hover.ts";
 import { signatureHelpAt } from "../signatureHelp.ts";

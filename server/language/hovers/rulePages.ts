@@ -3,7 +3,7 @@ import { rules } from "../../rules/index.ts";
 import type { RulePage } from "../../rules/rule.ts";
 import { structural } from "../../rules/structural.ts";
 import { keyRules } from "../../frameworks/check/keyRules.ts";
-import { frameworkRules } from "../../frameworks/index.ts";
+import { frameworkRules } from "../../frameworks/check/index.ts";
 
 let pages: ReadonlyMap<string, RulePage> | undefined;
 

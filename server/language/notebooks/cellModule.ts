@@ -1,6 +1,6 @@
 /** The module that the Python cells of an open notebook are, with the way from each place of a cell to its own, and back. */
 import type { TextDocument } from "vscode-languageserver-textdocument";
-import { inCell } from "../../frameworks/notebook/diagnostics.ts";
+import { inCell } from "../../frameworks/text/notebook/diagnostics.ts";
 import type { Position, Range } from "../../lib/lines.ts";
 import { firstLine, moduleOf } from "../../lib/notebook/notebook.ts";
 

@@ -1,4 +1,4 @@
-import type { Needs } from "../../frameworks/export/exporter.ts";
+import type { Needs } from "../../frameworks/lens/exporter.ts";
 import type { Site } from "../siteOf.ts";
 import { pairFindings, type PairFinding } from "./pairFindings.ts";
 import { probeSite } from "./probeSite.ts";

@@ -1,5 +1,5 @@
 /** Whether a project and a site go together, before anything starts. */
-import type { Needs } from "../../frameworks/export/exporter.ts";
+import type { Needs } from "../../frameworks/lens/exporter.ts";
 import type { SiteConfig } from "../siteConfig.ts";
 import type { GpuState, SiteProbe } from "./probeSite.ts";
 

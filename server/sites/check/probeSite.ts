@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
-import type { Needs } from "../../frameworks/export/exporter.ts";
+import type { Needs } from "../../frameworks/lens/exporter.ts";
 import { hostFile } from "../../lib/own/ownProcess.ts";
 import { shellQuoted } from "../../../shared/lib/shellQuoted.ts";
 import { shellWord, type Shell } from "../shell.ts";

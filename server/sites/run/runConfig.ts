@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { RunFile } from "../../../shared/run/run.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import { isProject } from "../../frameworks/export/index.ts";
+import { isProject } from "../../frameworks/trainers/exporters.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { loadConfig } from "../../rules/load.ts";
 import { authoredPath } from "../../store/files.ts";

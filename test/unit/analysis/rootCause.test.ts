@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { causes } from "../../../server/analysis/failure/causes.ts";
 import { rootCause } from "../../../server/analysis/failure/rootCause.ts";
-import { tableOf } from "../../../server/frameworks/tables/load.ts";
+import { tableOf } from "../../../server/frameworks/releases/load.ts";
 import { frame, ofRay, oom, packages, traceback, worker } from "./failedLogs.ts";
 
 describe("sizes that do not divide each other", () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { parse } from "yaml";
 import { openBase, readWeights } from "../../../server/engine/formats/index.ts";
-import { configNear } from "../../../server/frameworks/project/configNear.ts";
+import { configNear } from "../../../server/frameworks/use/asConfig/configNear.ts";
 import { tableRows } from "../../../server/lib/datasets/tables.ts";
 import { gradus } from "../../support/cli.ts";
 import { initialWeights } from "../../support/initialWeights.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
-import { configNear } from "../../../server/frameworks/project/configNear.ts";
+import { configNear } from "../../../server/frameworks/use/asConfig/configNear.ts";
 import { gradus } from "../../support/cli.ts";
 import { rewardHost } from "../../support/rewardHost.ts";
 import { temporary } from "../support.ts";

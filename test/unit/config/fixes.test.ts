@@ -7,7 +7,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
-import { engineKeys } from "../../../server/frameworks/export/engineKeys.ts";
+import { engineKeys } from "../../../server/frameworks/lens/engineKeys.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { fixAll } from "../../../server/rules/fixAll.ts";
 import { rules } from "../../../server/rules/index.ts";

@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
-import { engineKeys } from "../../../server/frameworks/export/engineKeys.ts";
+import { engineKeys } from "../../../server/frameworks/lens/engineKeys.ts";
 import { modelFacts } from "../../../server/analysis/modelFacts.ts";
 import { rules } from "../../../server/rules/index.ts";
 import { structural } from "../../../server/rules/structural.ts";

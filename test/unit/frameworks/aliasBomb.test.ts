@@ -1,7 +1,7 @@
 /** A kilobyte of aliases that stand for millions of values, in another trainer's file: said once, followed never. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/index.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/check/index.ts";
 
 /** Ten levels of ten. */
 const bomb = Array.from({ length: 10 }, (_, level) =>

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
-import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/index.ts";
-import { compareVersions } from "../../../server/frameworks/releaseOrder.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/check/index.ts";
+import { compareVersions } from "../../../server/frameworks/text/releaseOrder.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-checkout-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

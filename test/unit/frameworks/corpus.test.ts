@@ -8,7 +8,7 @@ import {
   geometryOf,
   DocumentModel,
   readFrameworkDocument,
-} from "../../../server/frameworks/index.ts";
+} from "../../../server/frameworks/check/index.ts";
 import { some } from "../../support/thorough.ts";
 
 const root = "test/fixtures/frameworks";

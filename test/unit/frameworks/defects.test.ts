@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import { frameworkRules, keyRules } from "../../../server/frameworks/index.ts";
+import { frameworkRules, keyRules } from "../../../server/frameworks/check/index.ts";
 
 const folder = "bench/frameworks";
 const place = /`([^`]+):(\d+)`/;

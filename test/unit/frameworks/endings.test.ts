@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
-import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/index.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/check/index.ts";
 
 const program = "python3 -m openrlhf.cli.train_ppo_ray";
 

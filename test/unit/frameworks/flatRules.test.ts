@@ -7,8 +7,8 @@ import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
-import { openrlhfRules } from "../../../server/frameworks/openrlhf/rules/index.ts";
-import { trlRules } from "../../../server/frameworks/trl/rules/index.ts";
+import { openrlhfRules } from "../../../server/frameworks/trainers/openrlhf/rules/index.ts";
+import { trlRules } from "../../../server/frameworks/trainers/trl/rules/index.ts";
 import { annotated, diagnosed, edited, withoutMarkers } from "../../support/frameworkFixture.ts";
 
 /** It depends on what is installed: installed.test.ts. */

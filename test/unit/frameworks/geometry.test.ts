@@ -1,7 +1,7 @@
 /** One step in numbers. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { geometryOf, DocumentModel } from "../../../server/frameworks/index.ts";
+import { geometryOf, DocumentModel } from "../../../server/frameworks/check/index.ts";
 import { read } from "./support.ts";
 
 const numbers = (name: string, text: string): (number | undefined)[] =>

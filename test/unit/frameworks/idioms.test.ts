@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { convert } from "../../../server/frameworks/convert/index.ts";
-import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/index.ts";
+import { convert } from "../../../server/frameworks/trainers/converters.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/check/index.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 
 const folder = "test/fixtures/frameworks/idioms";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { candidates, judge } from "../../../bench/frameworks/judge.ts";
 import { isFile, parseLedger, withProofs, type Line } from "../../../bench/frameworks/ledger.ts";
-import { keyRules, frameworkRules } from "../../../server/frameworks/index.ts";
+import { keyRules, frameworkRules } from "../../../server/frameworks/check/index.ts";
 
 const file = "bench/frameworks/ledger.jsonl";
 const lines = parseLedger(readFileSync(file, "utf8"));

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/index.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/check/index.ts";
 import { briefly, isFramework, read } from "./support.ts";
 
 const heard = (name: string, text: string): string[] =>

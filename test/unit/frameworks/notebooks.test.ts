@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
-import { convert } from "../../../server/frameworks/convert/index.ts";
-import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/index.ts";
-import { inFile } from "../../../server/frameworks/notebook/diagnostics.ts";
-import { otherTrainer } from "../../../server/frameworks/project/otherTrainer.ts";
+import { convert } from "../../../server/frameworks/trainers/converters.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/check/index.ts";
+import { inFile } from "../../../server/frameworks/text/notebook/diagnostics.ts";
+import { otherTrainer } from "../../../server/frameworks/readers/otherTrainer.ts";
 import { fixRounds } from "../../../server/rules/fixAll.ts";
 import { notebook, tutorial } from "../../support/notebooks.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
-import { tableOf } from "../../../server/frameworks/tables/load.ts";
+import { tableOf } from "../../../server/frameworks/releases/load.ts";
 import { diagnosed } from "../../support/frameworkFixture.ts";
 
 const common = [

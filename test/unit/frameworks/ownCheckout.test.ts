@@ -4,8 +4,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import { checkoutsOf } from "../../../server/frameworks/project/ownCheckout.ts";
-import { gitIndex, isAsIndexed } from "../../../server/frameworks/project/gitIndex.ts";
+import { checkoutsOf } from "../../../server/frameworks/readers/ownCheckout.ts";
+import { gitIndex, isAsIndexed } from "../../../server/frameworks/releases/gitIndex.ts";
 import { temporary } from "../support.ts";
 
 const launch = "python3 -m verl.trainer.main_ppo data.train_batch_size=8\n";

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { geometryOf, DocumentModel, readFrameworkDocument } from "../../../server/frameworks/index.ts";
+import { geometryOf, DocumentModel, readFrameworkDocument } from "../../../server/frameworks/check/index.ts";
 import { briefly, check, isFramework, mended, read } from "./support.ts";
 
 const tree = (name: string, text: string): string | undefined => read(name, text).tree;

@@ -1,7 +1,7 @@
 /** Rewards that do not match what their prompt shows, as people have reported them, and the same corrected. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { checkFrameworkDocument } from "../../../server/frameworks/index.ts";
+import { checkFrameworkDocument } from "../../../server/frameworks/check/index.ts";
 import { edited } from "../../support/frameworkFixture.ts";
 import { read } from "./support.ts";
 

@@ -6,10 +6,10 @@ import {
   checkedAgainst,
   readFrameworkDocument,
   releaseText,
-} from "../../../server/frameworks/index.ts";
-import { frameworkHover } from "../../../server/frameworks/assist/hover.ts";
-import { scheduleText } from "../../../server/frameworks/facts/scheduleWords.ts";
-import { tableOf } from "../../../server/frameworks/tables/load.ts";
+} from "../../../server/frameworks/check/index.ts";
+import { frameworkHover } from "../../../server/frameworks/use/assist/hover.ts";
+import { scheduleText } from "../../../server/frameworks/releases/facts/scheduleWords.ts";
+import { tableOf } from "../../../server/frameworks/releases/load.ts";
 
 const document = (release: string, more: string): NonNullable<ReturnType<typeof readFrameworkDocument>> => {
   const text = `# trl==${release}\nfrom trl import GRPOConfig\n\nargs = GRPOConfig(\n    output_dir="out",\n    lr_scheduler_type="cosine",\n${more})\n`;

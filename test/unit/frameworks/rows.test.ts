@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
-import { readTrlScript } from "../../../server/frameworks/project/trlScript.ts";
-import { scriptRows } from "../../../server/frameworks/rows/scriptRows.ts";
+import { readTrlScript } from "../../../server/frameworks/readers/trl/trlScript.ts";
+import { scriptRows } from "../../../server/frameworks/use/rows/scriptRows.ts";
 import { readNotebook } from "../../../server/lib/notebook/notebook.ts";
 import { notebook } from "../../support/notebooks.ts";
 import { withoutPython } from "../../support/pythonReward.ts";
 import { temporary } from "../support.ts";
 
-process.env["GRADUS_PYTHON_ROWS_HOST"] = resolve("server/frameworks/rows/rowsHost.py");
+process.env["GRADUS_PYTHON_ROWS_HOST"] = resolve("server/frameworks/use/rows/rowsHost.py");
 
 const head = `from datasets import Dataset, load_dataset
 from transformers import AutoModelForCausalLM, AutoTokenizer

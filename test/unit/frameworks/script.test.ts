@@ -1,8 +1,8 @@
 /** The small reading of the shell that launch scripts need. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { integerOf } from "../../../server/frameworks/shell/arithmetic.ts";
-import { readScript } from "../../../server/frameworks/shell/script.ts";
+import { integerOf } from "../../../server/frameworks/text/shell/arithmetic.ts";
+import { readScript } from "../../../server/frameworks/text/shell/script.ts";
 
 /** Of every command, its words. */
 const launches = (text: string): string[][] =>

@@ -9,7 +9,7 @@ import {
   readFrameworkDocument,
   type FrameworkDocument,
   type Setting,
-} from "../../../server/frameworks/index.ts";
+} from "../../../server/frameworks/check/index.ts";
 
 /** A folder without environments or requirements above it. */
 const nowhere = join(tmpdir(), "gradus-frameworks-nowhere");

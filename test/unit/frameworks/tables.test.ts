@@ -8,9 +8,9 @@ import {
   checkFrameworkDocument,
   DocumentModel,
   readFrameworkDocument,
-} from "../../../server/frameworks/index.ts";
-import { historyOf, keyTable, tableOf } from "../../../server/frameworks/tables/load.ts";
-import { tabulated } from "../../../server/frameworks/tables/table.ts";
+} from "../../../server/frameworks/check/index.ts";
+import { historyOf, keyTable, tableOf } from "../../../server/frameworks/releases/load.ts";
+import { tabulated } from "../../../server/frameworks/releases/tables/table.ts";
 import { read } from "./support.ts";
 
 const fact = (
@@ -23,7 +23,7 @@ const fact = (
 describe("tables", () => {
   it("are small enough to ship", () => {
     const names = ["verl", "trl", "openrlhf", "transformers"];
-    const bytes = names.map((name) => statSync(`server/frameworks/tables/${name}.json`).size);
+    const bytes = names.map((name) => statSync(`server/frameworks/releases/tables/${name}.json`).size);
     assert.ok(bytes.reduce((a, b) => a + b) < 700_000, String(bytes));
   });
 

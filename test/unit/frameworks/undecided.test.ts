@@ -1,7 +1,7 @@
 /** Branches of a script whose tests ask the machine: what is in them is not taken for unset. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { checkFrameworkDocument, DocumentModel } from "../../../server/frameworks/index.ts";
+import { checkFrameworkDocument, DocumentModel } from "../../../server/frameworks/check/index.ts";
 import { briefly, read } from "./support.ts";
 
 const launch = (branches: string): string => `DEVICE=\${DEVICE:-$(which nvidia-smi && echo gpu || echo npu)}

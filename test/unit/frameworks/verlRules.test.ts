@@ -8,7 +8,7 @@ import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
-import { verlRules } from "../../../server/frameworks/verl/rules/index.ts";
+import { verlRules } from "../../../server/frameworks/trainers/verl/rules/index.ts";
 import { annotated, diagnosed, edited, withoutMarkers } from "../../support/frameworkFixture.ts";
 
 const folder = resolve("test/fixtures/frameworks/rules/verl");

@@ -14,7 +14,7 @@ import { configSchema, paramsSchema } from "../../../server/config/grammar/jsonS
 import { rules } from "../../../server/rules/index.ts";
 import { structural } from "../../../server/rules/structural.ts";
 import { keyRules } from "../../../server/frameworks/check/keyRules.ts";
-import { frameworkRules } from "../../../server/frameworks/index.ts";
+import { frameworkRules } from "../../../server/frameworks/check/index.ts";
 import { methods } from "../../../server/methods/index.ts";
 import { assertFrozen, missing, schemaLines } from "../../support/frozen.ts";
 

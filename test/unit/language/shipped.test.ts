@@ -4,8 +4,8 @@ import { describe, it } from "node:test";
 import { listPresets, presetNamed } from "../../../server/config/presets.ts";
 import { withDefaults } from "../../../server/config/stages.ts";
 import { mapNode, startOfFile } from "../../../server/config/text/node.ts";
-import { choicesOf } from "../../../server/frameworks/facts/choices.ts";
-import { tableOf } from "../../../server/frameworks/tables/load.ts";
+import { choicesOf } from "../../../server/frameworks/releases/facts/choices.ts";
+import { tableOf } from "../../../server/frameworks/releases/load.ts";
 import { completionsAt } from "../../../server/language/completion/completion.ts";
 import {
   estimatorsOfPresets,

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { loadFile } from "../../../server/frameworks/asConfig/load.ts";
+import { loadFile } from "../../../server/frameworks/use/asConfig/load.ts";
 import { shownPath } from "../../../server/lib/texts/shownPath.ts";
 import { temporary } from "../support.ts";
 

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { after, test } from "node:test";
 import { cruise } from "dependency-cruiser";
-import walls, { floors, importers } from "../../../.dependency-cruiser.mjs";
+import walls, { floors, importers, trainerFloors } from "../../../.dependency-cruiser.mjs";
 import { temporary } from "../support.ts";
 
 const root = temporary();
@@ -77,6 +77,42 @@ test("a slot imports no other slot, nor the union of all", async () => {
     "server/methods/kl/a.ts → server/methods/objective/b.ts",
     "server/methods/kl/deep/c.ts → server/methods/index.ts",
   ]);
+});
+
+test("inside frameworks/ a room imports lower floors only", async () => {
+  const pairs = trainerFloors.flatMap((from, low) =>
+    trainerFloors.map((to, high) => ({
+      from: `server/frameworks/${from}/to_${to}.ts`,
+      to: `server/frameworks/${to}/of_${from}.ts`,
+      upward: high > low,
+    })),
+  );
+  const found = await refused(pairs.map(({ from, to }) => ({ from, to, as: "type" })));
+  for (const { from, to, upward } of pairs)
+    assert.equal(found.has(`${from} → ${to}`), upward, `${from} imports ${to}`);
+});
+
+test("a trainer knows no other trainer, nor the table of all", async () => {
+  const folder = "server/frameworks/trainers";
+  const found = await refused([
+    { from: `${folder}/trl/rules/a.ts`, to: `${folder}/verl/b.ts`, as: "type" },
+    { from: `${folder}/trl/c.ts`, to: `${folder}/index.ts` },
+    { from: `${folder}/trl/lens/d.ts`, to: `${folder}/trl/e.ts` },
+    { from: `${folder}/index.ts`, to: `${folder}/trl/c2.ts` },
+  ]);
+  assert.deepEqual([...found].sort(), [
+    `${folder}/trl/c.ts → ${folder}/index.ts`,
+    `${folder}/trl/rules/a.ts → ${folder}/verl/b.ts`,
+  ]);
+});
+
+test("folders of frameworks/ form no circle", async () => {
+  const trl = "server/frameworks/trainers/trl";
+  const found = await refused([
+    { from: `${trl}/lens/a.ts`, to: `${trl}/project/b.ts` },
+    { from: `${trl}/project/c.ts`, to: `${trl}/lens/d.ts` },
+  ]);
+  assert.deepEqual([...found].sort(), [`${trl}/lens → ${trl}/project`, `${trl}/project → ${trl}/lens`]);
 });
 
 test("the four parts of the product know shared/ and nothing of each other", async () => {

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, describe, it } from "node:test";
-import type { Needs } from "../../../server/frameworks/export/exporter.ts";
+import type { Needs } from "../../../server/frameworks/lens/exporter.ts";
 import { pairFindings, processesOf, type PairFinding } from "../../../server/sites/check/pairFindings.ts";
 import { probeSite, type SiteProbe } from "../../../server/sites/check/probeSite.ts";
 import { here } from "../../../server/sites/here.ts";

@@ -7,7 +7,7 @@ import { before, test } from "node:test";
 import { Rescoring } from "../../../server/analysis/rescore/rescore.ts";
 import { randomStream } from "../../../server/lib/random.ts";
 import { RescoreSession } from "../../../server/analysis/rescore/session.ts";
-import { loadFile } from "../../../server/frameworks/asConfig/load.ts";
+import { loadFile } from "../../../server/frameworks/use/asConfig/load.ts";
 import { runFolder } from "../../../server/store/files.ts";
 import { importRun } from "../../../server/store/imported/importRun.ts";
 import { summaryText } from "../../../server/store/imported/importSummary.ts";

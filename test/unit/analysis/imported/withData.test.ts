@@ -8,7 +8,7 @@ import { PromptIndex } from "../../../../server/analysis/imported/promptIndex.ts
 import { verlRows } from "../../../../server/analysis/imported/verlRows.ts";
 import { withData } from "../../../../server/analysis/imported/withData.ts";
 import { recordOf } from "../../../../server/analysis/recorded.ts";
-import { loadFile } from "../../../../server/frameworks/asConfig/load.ts";
+import { loadFile } from "../../../../server/frameworks/use/asConfig/load.ts";
 import { parquetRows } from "../../../../server/lib/parquet.ts";
 import { temporary } from "../../support.ts";
 

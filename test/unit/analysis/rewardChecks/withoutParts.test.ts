@@ -7,8 +7,8 @@ import { AnswerScorer } from "../../../../server/analysis/rewardChecks/answers.t
 import { checkReward } from "../../../../server/analysis/rewardChecks/check.ts";
 import { Explanation } from "../../../../server/analysis/explain/explain.ts";
 import { needs } from "../../../../server/config/needs.ts";
-import { loadFile } from "../../../../server/frameworks/asConfig/load.ts";
-import { whyUntried } from "../../../../server/frameworks/asConfig/untried.ts";
+import { loadFile } from "../../../../server/frameworks/use/asConfig/load.ts";
+import { whyUntried } from "../../../../server/frameworks/use/asConfig/untried.ts";
 import { all, own, projects, type Question } from "../../../support/projectParts.ts";
 import { rewardHost } from "../../../support/rewardHost.ts";
 import { row, temporary } from "../../support.ts";

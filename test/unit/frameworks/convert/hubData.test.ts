@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { loadFile } from "../../../../server/frameworks/asConfig/load.ts";
+import { loadFile } from "../../../../server/frameworks/use/asConfig/load.ts";
 import { datasets as fixtures, useHubCache } from "../../../support/hubCache.ts";
 
 useHubCache();

@@ -7,9 +7,9 @@ import { parse } from "yaml";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { needs } from "../../../../server/config/needs.ts";
 import type { TaskSource } from "../../../../server/core/slots/tasks.ts";
-import { asConfig } from "../../../../server/frameworks/asConfig/convertFile.ts";
-import { loadFile } from "../../../../server/frameworks/asConfig/load.ts";
-import { convert } from "../../../../server/frameworks/convert/index.ts";
+import { asConfig } from "../../../../server/frameworks/use/asConfig/convertFile.ts";
+import { loadFile } from "../../../../server/frameworks/use/asConfig/load.ts";
+import { convert } from "../../../../server/frameworks/trainers/converters.ts";
 import { dataset } from "../../../../server/methods/tasks/dataset.ts";
 import { context, temporary } from "../../support.ts";
 

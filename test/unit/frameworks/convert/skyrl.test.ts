@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parse } from "yaml";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { convert, type Converted } from "../../../../server/frameworks/convert/index.ts";
-import { readFrameworkDocument } from "../../../../server/frameworks/index.ts";
+import { convert, type Converted } from "../../../../server/frameworks/trainers/converters.ts";
+import { readFrameworkDocument } from "../../../../server/frameworks/check/index.ts";
 
 const launch = (words: string): string =>
   `set -x\nGROUP=8\nuv run --isolated --extra fsdp -m skyrl.train.entrypoints.main_base \\\n  ${words.split(" ").join(" \\\n  ")} $@\n`;

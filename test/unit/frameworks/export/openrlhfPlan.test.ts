@@ -2,8 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
-import { flagLines } from "../../../../server/frameworks/export/openrlhf/launchText.ts";
-import { openRlhfPlan, type OpenRlhfPlan } from "../../../../server/frameworks/export/openrlhf/plan.ts";
+import { flagLines } from "../../../../server/frameworks/trainers/openrlhf/project/launchText.ts";
+import {
+  openRlhfPlan,
+  type OpenRlhfPlan,
+} from "../../../../server/frameworks/trainers/openrlhf/lens/plan.ts";
 import { configOf } from "../../support.ts";
 
 const plan = (text: string): OpenRlhfPlan =>

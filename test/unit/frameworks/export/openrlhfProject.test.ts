@@ -5,9 +5,9 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileS
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { parse } from "yaml";
-import { convert } from "../../../../server/frameworks/convert/index.ts";
-import { exporters, writeProject, type Exported } from "../../../../server/frameworks/export/index.ts";
-import { checkFrameworkDocument, readFrameworkDocument } from "../../../../server/frameworks/index.ts";
+import { convert } from "../../../../server/frameworks/trainers/converters.ts";
+import { exporters, writeProject, type Exported } from "../../../../server/frameworks/trainers/exporters.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../../../server/frameworks/check/index.ts";
 import { tableRows } from "../../../../server/lib/datasets/tables.ts";
 import { openRlhfConfigs } from "../../../support/openRlhfConfigs.ts";
 import { configOf, temporary } from "../../support.ts";

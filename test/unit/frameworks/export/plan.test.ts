@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
-import { trlPlan, type TrlPlan } from "../../../../server/frameworks/export/trl/plan.ts";
+import { trlPlan, type TrlPlan } from "../../../../server/frameworks/trainers/trl/lens/plan.ts";
 import { configOf } from "../../support.ts";
 
 const plan = (text: string): TrlPlan =>

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { parse } from "smol-toml";
-import { exporters, writeProject, type Exported } from "../../../../server/frameworks/export/index.ts";
+import { exporters, writeProject, type Exported } from "../../../../server/frameworks/trainers/exporters.ts";
 import { objectOf, type Json, type JsonObject } from "../../../../shared/lib/json.ts";
 import { primeConfigs } from "../../../support/primeConfigs.ts";
 import { configOf, temporary } from "../../support.ts";

@@ -11,9 +11,9 @@ import {
   type ScoredAnswer,
 } from "../../../../server/analysis/rewardChecks/answers.ts";
 import { serveReward } from "../../../../server/analysis/rewardServer/server.ts";
-import { pythonPattern } from "../../../../server/frameworks/export/reward/literal.ts";
-import { trlPlan } from "../../../../server/frameworks/export/trl/plan.ts";
-import { rewardPlan } from "../../../../server/frameworks/export/trl/rewardFile.ts";
+import { pythonPattern } from "../../../../server/frameworks/carried/reward/literal.ts";
+import { trlPlan } from "../../../../server/frameworks/trainers/trl/lens/plan.ts";
+import { rewardPlan } from "../../../../server/frameworks/trainers/trl/project/rewardFile.ts";
 import { rewardHost } from "../../../support/rewardHost.ts";
 import { answers, configText, rewardProject, terms } from "../../../support/exportedRewards.ts";
 import type { configOf } from "../../support.ts";

@@ -5,10 +5,10 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { parse } from "yaml";
-import { flatKeys } from "../../../../server/frameworks/export/engineKeys.ts";
-import { exporters, writeProject, type Exported } from "../../../../server/frameworks/export/index.ts";
-import { skyrlPlan, type SkyrlPlan } from "../../../../server/frameworks/export/skyrl/plan.ts";
-import { flat } from "../../../../server/frameworks/values.ts";
+import { flatKeys } from "../../../../server/frameworks/lens/engineKeys.ts";
+import { exporters, writeProject, type Exported } from "../../../../server/frameworks/trainers/exporters.ts";
+import { skyrlPlan, type SkyrlPlan } from "../../../../server/frameworks/trainers/skyrl/lens/plan.ts";
+import { flat } from "../../../../server/frameworks/text/values.ts";
 import { tableRows } from "../../../../server/lib/datasets/tables.ts";
 import { HookFeed } from "../../../../server/store/imported/feeds/hook/hookFeed.ts";
 import { skyrlConfigs } from "../../../support/skyrlConfigs.ts";

@@ -23,7 +23,7 @@ async function project(): Promise<string> {
   made.push(folder);
   copyFileSync(await serviceProgram(), join(folder, "service", "service.mjs"));
   const client = "gradus_curriculum.py";
-  copyFileSync(resolve("server/frameworks/export/service", client), join(folder, "service", client));
+  copyFileSync(resolve("server/frameworks/carried/service", client), join(folder, "service", client));
   return folder;
 }
 

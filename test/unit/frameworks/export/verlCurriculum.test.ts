@@ -5,8 +5,8 @@ import { chmodSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
 import { parse } from "yaml";
-import { exporters, writeProject, type Exported } from "../../../../server/frameworks/export/index.ts";
-import { checkFrameworkDocument, readFrameworkDocument } from "../../../../server/frameworks/index.ts";
+import { exporters, writeProject, type Exported } from "../../../../server/frameworks/trainers/exporters.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../../../server/frameworks/check/index.ts";
 import { decisionsOf, projectOf, serviceProgram } from "../../../support/service.ts";
 import { configOf, temporary } from "../../support.ts";
 
@@ -197,7 +197,7 @@ ${lines}
     const folder = projectOf(follows);
     copyFileSync(program, join(folder, "service", "service.mjs"));
     const client = "gradus_curriculum.py";
-    copyFileSync(join("server/frameworks/export/service", client), join(folder, "service", client));
+    copyFileSync(join("server/frameworks/carried/service", client), join(folder, "service", client));
     return folder;
   }
 

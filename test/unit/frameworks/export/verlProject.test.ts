@@ -5,8 +5,8 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { parse } from "yaml";
-import { exporters, writeProject, type Exported } from "../../../../server/frameworks/export/index.ts";
-import { checkFrameworkDocument, readFrameworkDocument } from "../../../../server/frameworks/index.ts";
+import { exporters, writeProject, type Exported } from "../../../../server/frameworks/trainers/exporters.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../../../server/frameworks/check/index.ts";
 import { tableRows } from "../../../../server/lib/datasets/tables.ts";
 import { verlConfigs } from "../../../support/verlConfigs.ts";
 import { configOf, temporary } from "../../support.ts";

@@ -16,7 +16,7 @@ import { after, test } from "node:test";
 import {
   writeService,
   type WrittenService,
-} from "../../../../server/frameworks/export/service/writeService.ts";
+} from "../../../../server/frameworks/carried/service/writeService.ts";
 import { loadConfig } from "../../../../server/rules/load.ts";
 import { decisionsOf, serviceProgram, startService, type Reply } from "../../../support/service.ts";
 
@@ -27,7 +27,7 @@ const temporary = (): string => {
   made.push(folder);
   return folder;
 };
-const client = resolve("server/frameworks/export/service/gradus_curriculum.py");
+const client = resolve("server/frameworks/carried/service/gradus_curriculum.py");
 
 async function written(
   text: string,

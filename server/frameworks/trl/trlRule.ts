@@ -1,6 +1,0 @@
-/** A rule about TRL. */
-import type { FrameworkRule } from "../rule.ts";
-
-type TrlRule = Omit<FrameworkRule, "framework" | "severity"> & Partial<Pick<FrameworkRule, "severity">>;
-
-export const trlRule = (rule: TrlRule): FrameworkRule => ({ severity: "error", ...rule, framework: "trl" });
