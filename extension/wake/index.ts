@@ -16,7 +16,8 @@ import {
   type TreeDataProvider,
 } from "vscode";
 import { commands, language, storePattern, views } from "../../shared/editor/contributions.ts";
-import { trainerIn, trainerLanguages, trainerNames } from "../../shared/editor/trainers.ts";
+import { trainerIn, trainerLanguages } from "../../shared/editor/trainers.ts";
+import { trainers } from "../../shared/run/trainers.ts";
 import type * as Whole from "../extension.ts";
 import type * as Look from "./look.ts";
 import { findConfigs } from "../features/configs/find.ts";
@@ -94,7 +95,7 @@ function startsTrainer(document: TextDocument): boolean {
   if (!trainerLanguages.includes(document.languageId)) return false;
   const trainer = trainerIn(document.getText(), document.languageId);
   if (trainer === undefined) return false;
-  void setContext("trainer", trainerNames[trainer]);
+  void setContext("trainer", trainers[trainer].name);
   return true;
 }
 

@@ -4,7 +4,8 @@
  */
 import { open, opendir } from "node:fs/promises";
 import { join } from "node:path";
-import { trainerIn, type Trainer } from "../../shared/editor/trainers.ts";
+import { trainerIn } from "../../shared/editor/trainers.ts";
+import type { TrainerThat } from "../../shared/run/trainers.ts";
 
 interface Bounds {
   /** Files that are read. */
@@ -20,7 +21,7 @@ interface Bounds {
 const bounds: Bounds = { files: 200, bytes: 64 * 1024, depth: 4, names: 5_000, namesOfOne: 1_000 };
 
 export interface Launch {
-  readonly trainer: Trainer;
+  readonly trainer: TrainerThat<"checked">;
   /** Absolute. */
   readonly file: string;
 }

@@ -3,7 +3,8 @@ import { longestSource } from "../lib/notebook/notebook.ts";
 import { resolve } from "node:path";
 import { Option } from "commander";
 import { UserError, readFailure } from "../../shared/lib/errors.ts";
-import { convert, frameworks, type ConvertedFrom, type Unmapped } from "../frameworks/trainers/converters.ts";
+import { trainersThat } from "../../shared/run/trainers.ts";
+import { convert, type ConvertedFrom, type Unmapped } from "../frameworks/trainers/convert.ts";
 import { complain, printJson, type Command } from "./command.ts";
 import { pathText } from "./text/diagnostics.ts";
 
@@ -61,7 +62,7 @@ export const command: Command = {
         new Option(
           "--from <framework>",
           "the framework of the configuration; default: recognised by its keys",
-        ).choices(frameworks),
+        ).choices(trainersThat("converted")),
       )
       .option("--json", 'one JSON value: {"config", "unmapped", "defaulted"}')
       .action((file: string, options: Options) => run(file, options));

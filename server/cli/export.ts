@@ -1,3 +1,4 @@
+import { externalEngines, type ExternalEngine } from "../../shared/run/trainers.ts";
 import { needs } from "../config/needs.ts";
 import { copiedWord } from "../../shared/lib/copiedWord.ts";
 import { readFileSync } from "node:fs";
@@ -5,7 +6,6 @@ import { join, resolve } from "node:path";
 import { Option } from "commander";
 import { plural } from "../../shared/lib/format.ts";
 import { UserError } from "../../shared/lib/errors.ts";
-import { externalEngines, type ExternalEngine } from "../../shared/run/engines.ts";
 import { exporters, writeProject, type Exported, type Missing } from "../frameworks/trainers/exporters.ts";
 import { complain, exit, print, printJson, type Command } from "./command.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";

@@ -12,7 +12,7 @@ import type { RunConfig } from "../core/config/runConfig.ts";
 import { loadTried, type TriedFile } from "../frameworks/use/asConfig/builtRows.ts";
 import { loadFile, type LoadedFile } from "../frameworks/use/asConfig/load.ts";
 import { engineKeys } from "../frameworks/lens/engineKeys.ts";
-import type { Converted } from "../frameworks/trainers/converters.ts";
+import type { Converted } from "../frameworks/trainers/convert.ts";
 import { complain, exit } from "./command.ts";
 import { complainAbout, noConfig, pathText } from "./text/diagnostics.ts";
 

@@ -8,7 +8,7 @@ import type { RolloutRow } from "../../shared/rollouts/rollouts.ts";
 import { readRollouts, type RecordedRow } from "../analysis/recorded.ts";
 import { wholeRewards } from "../analysis/imported/wholeRewards.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
-import { trainerNames } from "../../shared/run/origin.ts";
+import { writerNames } from "../../shared/run/origin.ts";
 import { dumpOf } from "../store/imported/findOutput.ts";
 import { hookRollouts } from "./hook/hookRollouts.ts";
 import { pathText } from "./text/diagnostics.ts";
@@ -117,7 +117,7 @@ export const storeNear = (file: string): string | undefined =>
 function refuseDump(words: string, { file }: RunConfig): void {
   const dump = existsSync(words) ? dumpOf(words) : undefined;
   if (dump === undefined) return;
-  throw new UserError(`this is a dump of ${trainerNames[dump.trainer]}`, {
+  throw new UserError(`this is a dump of ${writerNames[dump.trainer]}`, {
     file: words,
     code: "rollouts-dump",
     action: `\`gradus runs import ${pathText(dump.folder)} --config ${pathText(file)}\` makes a run of it, which \`--rollouts last\` names.`,

@@ -10,7 +10,7 @@ import { engineKeys } from "../frameworks/lens/engineKeys.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { rehearse } from "../analysis/rehearsal/rehearse.ts";
-import type { Converted } from "../frameworks/trainers/converters.ts";
+import type { Converted } from "../frameworks/trainers/convert.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 import { refuseNoConfig, sayConverted } from "./loadOrComplain.ts";
 import { rehearsalText } from "./text/rehearsalText.ts";

@@ -1,7 +1,8 @@
 /** Whose config a YAML file is: those of other trainers are recognised by keys that only they have. */
 import { parseDocument, isMap, isScalar } from "yaml";
+import { trainersThat, type TrainerThat } from "../../shared/run/trainers.ts";
 
-export type ConfigKind = "gradus" | "verl" | "trl" | "openrlhf";
+export type ConfigKind = "gradus" | TrainerThat<"checked">;
 /** What a file is found to be that anybody may name: most files are of programs that are not known here. */
 export type FileKind = ConfigKind | "site" | "curriculum_test" | "unknown";
 
@@ -23,9 +24,7 @@ export function configKind(text: string): ConfigKind {
   if (!isMap(contents)) return "gradus";
   const keys = contents.items.map(({ key }) => (isScalar(key) ? String(key.value) : ""));
   if (keys.includes("tasks") || keys.includes("extends")) return "gradus";
-  const found = (["verl", "trl", "openrlhf"] as const).find((kind) =>
-    signs[kind].some((sign) => keys.includes(sign)),
-  );
+  const found = trainersThat("checked").find((kind) => signs[kind].some((sign) => keys.includes(sign)));
   return found ?? "gradus";
 }
 

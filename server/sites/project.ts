@@ -1,5 +1,5 @@
 /** The project of a run: a config, exported to the trainer that it names, for the site it goes to. */
-import type { ExternalEngine } from "../../shared/run/engines.ts";
+import type { ExternalEngine } from "../../shared/run/trainers.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { exporters, writeProject, type Exported } from "../frameworks/trainers/exporters.ts";

@@ -1,4 +1,5 @@
 /** What a store's folder holds: `store.sqlite` and, for each run, `runs/<id>/` with its files. */
+import { externalEngines } from "../../shared/run/trainers.ts";
 import { randomBytes } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +8,6 @@ import { readControl } from "../../shared/run/controlFile.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import { parseShallow } from "../../shared/lib/json.ts";
 import { isRunId, runIdSchema } from "../../shared/run/runId.ts";
-import { externalEngines } from "../../shared/run/engines.ts";
 import type { ControlLine, RunFile, SiteFolder } from "../../shared/run/run.ts";
 import { configPlace } from "../../shared/run/runPlace.ts";
 

@@ -2,20 +2,15 @@
  * Whether a text starts or configures verl, TRL or OpenRLHF, found in a few milliseconds: by the module or command that
  * it starts or imports, never by a single key. The language server looks closely afterwards (server/frameworks/readers).
  */
+import type { TrainerThat } from "../run/trainers.ts";
 
-export type Trainer = "verl" | "trl" | "openrlhf";
+type Trainer = TrainerThat<"checked">;
 type TrainerLanguage = "python" | "shellscript" | "yaml";
 export const trainerLanguages: readonly string[] = [
   "python",
   "shellscript",
   "yaml",
 ] satisfies TrainerLanguage[];
-export const trainerNames: Readonly<Record<Trainer, string>> = {
-  verl: "verl",
-  trl: "TRL",
-  openrlhf: "OpenRLHF",
-};
-
 /** What is looked at: a launch is in the first lines of a script, and a file of megabytes is data. */
 const mostCharacters = 60_000;
 

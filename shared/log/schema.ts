@@ -1,4 +1,5 @@
 /** What each record but a rollout (codec.ts) must hold to be stored: a log may come from another program, so its reader checks. */
+import { writers } from "../run/origin.ts";
 import { z } from "zod";
 import type { Kind, LogRecord, RolloutRecordLog } from "./records.ts";
 
@@ -24,18 +25,7 @@ const schemas = {
     bundles: z.record(text, text),
     origin: z
       .looseObject({
-        trainer: z.enum([
-          "verl",
-          "trl",
-          "hook",
-          "prime_rl",
-          "tensorboard",
-          "trackio",
-          "wandb",
-          "verifiers",
-          "tinker",
-          "inspect",
-        ]),
+        trainer: z.enum(writers),
         version: text.nullable(),
         folder: text,
         rollouts: z.number(),

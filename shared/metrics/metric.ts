@@ -1,4 +1,5 @@
 /** What is known of a metric besides its values. */
+import type { Namer } from "../run/trainers.ts";
 
 export interface Metric {
   /** May hold `<term>`, `<model>`, `<arm>`, `<phase>`, `<n>` or `@k`. */
@@ -10,9 +11,8 @@ export interface Metric {
   readonly summary: string;
   /** Runs of other trainers alone have it: no config can ask for it. */
   readonly imported?: true;
-  readonly aliases?: Readonly<
-    Partial<Record<"trl" | "verl" | "openrlhf" | "skyrl" | "prime_rl", readonly string[]>>
-  >;
+  /** Its names in other trainers' logs. */
+  readonly aliases?: Readonly<Partial<Record<Namer, readonly string[]>>>;
 }
 
 /** A metric without a unit, of which neither way is good, unless `facts` say otherwise. */

@@ -1,36 +1,28 @@
 /** Where a run comes from that another trainer made. */
+import { trainers, type TrainerThat } from "./trainers.ts";
 import { isLive, type RunStatus } from "../protocol/runStatus.ts";
-import { engineNames } from "./engines.ts";
 import type { SiteFolder } from "./run.ts";
 import { formatCount } from "../lib/format.ts";
 
 /** Trainers whose rollouts stay in their own files: the run's log says where. */
-export type DumpTrainer = "verl" | "trl";
+export type DumpTrainer = TrainerThat<"dumps">;
 
 /** Whoever wrote a run that can be imported: a trainer, a tracker, a program that evaluates, or the file that `gradus hook` writes. */
-export type Trainer =
-  | DumpTrainer
-  | "hook"
-  | "prime_rl"
-  | "tensorboard"
-  | "trackio"
-  | "wandb"
-  | "verifiers"
-  | "tinker"
-  | "inspect";
-
-export const trainerNames: Readonly<Record<Trainer, string>> = {
-  verl: "verl",
-  trl: "TRL",
+export const writerNames = {
+  verl: trainers.verl.name,
+  trl: trainers.trl.name,
   hook: "gradus hook",
-  prime_rl: "prime-rl",
+  [trainers["prime-rl"].recorded]: trainers["prime-rl"].name,
   tensorboard: "TensorBoard",
   trackio: "trackio",
   wandb: "W&B",
   verifiers: "verifiers",
   tinker: "tinker-cookbook",
   inspect: "Inspect",
-};
+} as const;
+export type Writer = keyof typeof writerNames;
+// `Object.keys` gives strings: the table has no other keys.
+export const writers = Object.keys(writerNames) as Writer[];
 
 /**
  * By what the rollouts of a group were found: verl's row key, equal prompts of a step, neighbours with equal prompts, as they
@@ -39,7 +31,7 @@ export const trainerNames: Readonly<Record<Trainer, string>> = {
 export type GroupedBy = "uid" | "prompt" | "neighbours" | "recorded" | "none";
 
 export interface RunOrigin {
-  readonly trainer: Trainer;
+  readonly trainer: Writer;
   /** null: nothing says which. */
   readonly version: string | null;
   /** The folder that was imported. */
@@ -63,8 +55,8 @@ export const trainerText = ({
   site,
 }: Pick<RunOrigin, "trainer" | "version" | "site">): string =>
   site?.engine === undefined
-    ? `${trainerNames[trainer]}${version === null ? "" : ` ${version}`}`
-    : engineNames[site.engine];
+    ? `${writerNames[trainer]}${version === null ? "" : ` ${version}`}`
+    : trainers[site.engine].name;
 
 /** A site that is named by its file is called as the file is. */
 export const siteName = (site: string): string => site.replace(/^.*[/\\]/, "").replace(/\.ya?ml$/, "");
@@ -75,7 +67,7 @@ export const sitePlaceText = ({ site, folder }: Pick<SiteFolder, "site" | "folde
 
 /** "TRL on box", of a run that Gradus has started there. */
 export const trainedText = (site: SiteFolder | undefined): string | undefined =>
-  site?.engine === undefined ? undefined : `${engineNames[site.engine]} on ${siteName(site.site)}`;
+  site?.engine === undefined ? undefined : `${trainers[site.engine].name} on ${siteName(site.site)}`;
 
 /** Where it was read, for a person. */
 export const placeOf = ({ site, folder }: Pick<RunOrigin, "site" | "folder">): string =>

@@ -1,7 +1,7 @@
 /** What a worker process and the daemon agree on in `runs/<id>/`, besides the log. */
 
+import type { ExternalEngine } from "./trainers.ts";
 import type { Place } from "../daemon/place.ts";
-import type { ExternalEngine } from "./engines.ts";
 import type { Json } from "../lib/json.ts";
 
 /** `runs/<id>/run.json`, written once by the starter before the worker exists. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { convert } from "../../server/frameworks/trainers/converters.ts";
+import { convert } from "../../server/frameworks/trainers/convert.ts";
 
 export type Question = "explain" | "reward";
 export interface Part {

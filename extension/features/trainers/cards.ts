@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { languages, workspace, type Disposable, type TextDocument } from "vscode";
 import type { FolderSum } from "../../../shared/editor/folderSum.ts";
 import { messageOf } from "../../../shared/lib/errors.ts";
-import { trainerIn, trainerNames } from "../../../shared/editor/trainers.ts";
+import { trainerIn } from "../../../shared/editor/trainers.ts";
+import { trainers } from "../../../shared/run/trainers.ts";
 import { coalesce } from "../../vscode/coalesce.ts";
 import { printed, type CommandLine } from "../../vscode/commandLine.ts";
 import { setContext } from "../../vscode/context.ts";
@@ -103,7 +104,7 @@ export class Cards implements Disposable {
       const sum = launch === undefined ? undefined : await this.#sumOf(folder, launch);
       const card = sum === undefined ? undefined : cardOf(folder, sum);
       if (card === undefined || launch === undefined) continue;
-      await setContext("trainer", trainerNames[launch.trainer]);
+      await setContext("trainer", trainers[launch.trainer].name);
       cards.push(card);
     }
     return cards;

@@ -11,7 +11,8 @@ import {
 import { cellIn, launchIn } from "./cardItems.ts";
 import { language } from "../../../shared/editor/contributions.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { trainerIn, trainerNames } from "../../../shared/editor/trainers.ts";
+import { trainerIn } from "../../../shared/editor/trainers.ts";
+import { trainers } from "../../../shared/run/trainers.ts";
 import { printed, type CommandLine } from "../../vscode/commandLine.ts";
 import { trainerLaunches } from "../rescore/naming.ts";
 import { Nothing, register } from "../../vscode/commands.ts";
@@ -25,7 +26,7 @@ export function registerTrainerCommands(commandLine: () => CommandLine): readonl
 
 const trainerOf = (document: TextDocument): string | undefined => {
   const trainer = trainerIn(document.getText(), document.languageId);
-  return trainer === undefined ? undefined : trainerNames[trainer];
+  return trainer === undefined ? undefined : trainers[trainer].name;
 };
 
 /** The row's, else the active one, else one of those that are open, else of the workspace: the one that was seen may be closed by now. */

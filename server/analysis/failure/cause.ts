@@ -1,6 +1,7 @@
 /** What the table says of a cause. */
+import type { TrainerThat } from "../../../shared/run/trainers.ts";
 
-export type FailedTrainer = "verl" | "trl" | "openrlhf";
+export type FailedTrainer = TrainerThat<"checked">;
 
 export interface Cause {
   /** Of an exception's text. */

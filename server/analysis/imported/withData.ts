@@ -6,7 +6,7 @@ import { statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
-import { trainerNames } from "../../../shared/run/origin.ts";
+import { writerNames } from "../../../shared/run/origin.ts";
 import type { TaskConfig } from "../../core/config/resolved.ts";
 import type { Batch, RolloutRecord } from "../../core/rollouts.ts";
 import { datasetOf } from "../../core/datasetLines.ts";
@@ -95,7 +95,7 @@ function asTalk(record: RolloutRecord): RolloutRecord {
   return { ...record, task: { ...task, data } };
 }
 
-const isImported = ({ task: { env } }: RolloutRecord): boolean => Object.hasOwn(trainerNames, env);
+const isImported = ({ task: { env } }: RolloutRecord): boolean => Object.hasOwn(writerNames, env);
 
 export interface DataFound {
   /** Rollouts whose prompt holds the text of one row of the data. */

@@ -1,4 +1,5 @@
 /** `gradus runs import`: rollouts and metrics that verl or TRL wrote become a run of the store. */
+import { trainers } from "../../../shared/run/trainers.ts";
 import type { Command as Program } from "commander";
 import { existsSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
@@ -6,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { needs } from "../../config/needs.ts";
 import { runsImport, runsShow } from "../../../shared/protocol/protocol.ts";
 import { ask } from "../../../shared/daemon/request.ts";
-import { trainerNames, type Trainer } from "../../../shared/run/origin.ts";
+import { writerNames, type Writer } from "../../../shared/run/origin.ts";
 import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { isSettled } from "../../../shared/protocol/runStatus.ts";
@@ -15,7 +16,6 @@ import {
   nearConfig,
   type ConfigForImport,
 } from "../../frameworks/use/asConfig/importConfig.ts";
-import { frameworkNames } from "../../frameworks/text/names.ts";
 import { smallText } from "../../frameworks/text/fileReader.ts";
 import { parseConfig } from "../../frameworks/readers/index.ts";
 import { makeStore } from "../../store/files.ts";
@@ -112,7 +112,7 @@ async function run(folder: string, options: Options): Promise<void> {
 }
 
 /** No training has failed there: a log next to it is of something else. */
-const isEvaluation = (trainer: Trainer): boolean => trainer === "inspect" || trainer === "verifiers";
+const isEvaluation = (trainer: Writer): boolean => trainer === "inspect" || trainer === "verifiers";
 
 /** @param pulled where the folder is that of another machine */
 async function importOnce(folder: string, options: Options, pulled?: PulledFolder): Promise<void> {
@@ -239,7 +239,7 @@ async function somethingIn(folder: string): Promise<void> {
 /** The named config, else what lies near the folder: then `note` says why nothing of it is used. */
 function chosenConfig(
   folder: string,
-  trainer: Trainer,
+  trainer: Writer,
   { config: named, set }: Options,
   shown: (path: string) => string,
 ): ConfigForImport {
@@ -251,18 +251,18 @@ function chosenConfig(
 }
 
 /** @throws UserError where the file is another trainer's than the rollouts */
-function refuseOther(file: string, place: string, trainer: Trainer): void {
+function refuseOther(file: string, place: string, trainer: Writer): void {
   const path = resolve(file);
   const text = smallText(path);
   const written = text === undefined ? undefined : parseConfig(path, text);
   if (written === undefined || !["verl", "trl"].includes(trainer) || written.framework === trainer) return;
-  const name = frameworkNames[written.framework];
+  const name = trainers[written.framework].name;
   throw new UserError(
-    `this is a configuration of ${name}, and ${place} holds rollouts of ${trainerNames[trainer]}`,
+    `this is a configuration of ${name}, and ${place} holds rollouts of ${writerNames[trainer]}`,
     {
       file: path,
       code: "import-other",
-      action: `Name the file that ${trainerNames[trainer]} was started with, or use none: --no-config.`,
+      action: `Name the file that ${writerNames[trainer]} was started with, or use none: --no-config.`,
     },
   );
 }

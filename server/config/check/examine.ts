@@ -1,5 +1,5 @@
 /** Checks a merged tree with its stages, and builds from it what the run and the rules read. */
-import { externalEngines } from "../../../shared/run/engines.ts";
+import { externalEngines } from "../../../shared/run/trainers.ts";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { BuiltTop, StageTree } from "../build/types.ts";
 import { buildBody, buildRun, buildStage, isOwnCourse, stemOf } from "../build/build.ts";

@@ -1,6 +1,6 @@
 /** The keys of `engine`: what the run computes on. */
+import { externalEngines } from "../../../shared/run/trainers.ts";
 import { z } from "zod";
-import { externalEngines } from "../../../shared/run/engines.ts";
 import { refers } from "../references.ts";
 import { made, map, value, whole } from "./kinds.ts";
 

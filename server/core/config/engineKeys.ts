@@ -1,6 +1,6 @@
 /** What is known of the settings of another trainer. */
+import type { ExternalEngine } from "../../../shared/run/trainers.ts";
 import type { Json } from "../../../shared/lib/json.ts";
-import type { ExternalEngine } from "../../../shared/run/engines.ts";
 
 export interface EngineKeys {
   readonly keys: readonly string[];

@@ -11,7 +11,7 @@ import {
   type RunDetail,
   type runsFork,
 } from "../../../shared/protocol/protocol.ts";
-import { trainerNames } from "../../../shared/run/origin.ts";
+import { writerNames } from "../../../shared/run/origin.ts";
 import { loadFile } from "../../frameworks/use/asConfig/load.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { loadConfig, type LoadedConfig } from "../../rules/load.ts";
@@ -40,7 +40,7 @@ export interface PreparedFork {
 export function prepareFork(parent: RunDetail, wish: ParamsOf<typeof runsFork>): PreparedFork {
   if (parent.origin !== undefined)
     throw new UserError(
-      `Run ${parent.id} was imported from ${trainerNames[parent.origin.trainer]}: it has no checkpoint to fork from.`,
+      `Run ${parent.id} was imported from ${writerNames[parent.origin.trainer]}: it has no checkpoint to fork from.`,
       { file: parent.origin.folder, code: "refused", action: "Start a run of its config: gradus run." },
     );
   const step = checkpointBefore(parent.id, parent.folder, wish.step);

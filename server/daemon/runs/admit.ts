@@ -1,8 +1,8 @@
 /** Before a run starts: its config is read once more, and one with errors starts nothing. */
+import type { ExternalEngine } from "../../../shared/run/trainers.ts";
 import { copiedWord } from "../../../shared/lib/copiedWord.ts";
 import { dirname, isAbsolute } from "node:path";
 import { ResponseError } from "vscode-jsonrpc/node";
-import type { ExternalEngine } from "../../../shared/run/engines.ts";
 import type { SiteFolder } from "../../../shared/run/run.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { errorCodes, type ParamsOf, type runsStart } from "../../../shared/protocol/protocol.ts";

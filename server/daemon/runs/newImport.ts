@@ -5,7 +5,7 @@ import { rmSync } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { ParamsOf, runsImport } from "../../../shared/protocol/protocol.ts";
-import type { Trainer } from "../../../shared/run/origin.ts";
+import type { Writer } from "../../../shared/run/origin.ts";
 import { needs } from "../../config/needs.ts";
 import { loadFile } from "../../frameworks/use/asConfig/load.ts";
 import {
@@ -121,7 +121,7 @@ async function firstLook(mirror: Mirror): Promise<Source> {
 
 function chosenConfig(
   folder: string,
-  trainer: Trainer,
+  trainer: Writer,
   named: string | null | undefined,
   set: readonly string[],
   shown: (path: string) => string,

@@ -13,7 +13,7 @@ import type {
   runsStart,
 } from "../../../shared/protocol/protocol.ts";
 import { readWorker } from "../../../shared/run/lease.ts";
-import { trainerNames } from "../../../shared/run/origin.ts";
+import { writerNames } from "../../../shared/run/origin.ts";
 import { takeCheckpoint } from "../../run/checkpoint/fork.ts";
 import { authoredPath, readRunFile, runFilePath } from "../../store/files.ts";
 import type { RemoteStore } from "../../store/remote.ts";
@@ -138,7 +138,7 @@ export class Starter {
 function resumable({ id, status, origin, file: known }: RunSummary, folder: string): string {
   if (origin !== undefined && readRunFile(folder)?.site?.engine === undefined)
     throw new UserError(
-      `Run ${id} was imported from ${trainerNames[origin.trainer]}: it has no checkpoint to resume from.`,
+      `Run ${id} was imported from ${writerNames[origin.trainer]}: it has no checkpoint to resume from.`,
       {
         file: origin.folder,
         code: "refused",

@@ -1,11 +1,11 @@
 /** Keys of TRL and OpenRLHF: flags, lines of a YAML file, keywords of a call. */
+import { trainers } from "../../../shared/run/trainers.ts";
 import type { Fix } from "../../config/check/diagnostic.ts";
 import { replace } from "../../config/check/report.ts";
 import type { Setting } from "../text/document.ts";
 import { launcherArguments } from "../releases/facts/launcher.ts";
 import { moveOf } from "../releases/facts/moves.ts";
 import type { DocumentModel } from "../rules/model.ts";
-import { frameworkNames as names } from "../text/names.ts";
 import { historyOf, tableOf } from "../releases/load.ts";
 import { movedKey, unknownKey, type KeyDiagnostic } from "./keyRules.ts";
 import { trainerOfTree } from "../releases/programs/trl.ts";
@@ -34,7 +34,7 @@ class FlatKey {
 
   private get name(): string {
     const { framework, version } = this.model.document;
-    return `${names[framework]} ${version.text}`;
+    return `${trainers[framework].name} ${version.text}`;
   }
 
   private get flag(): string {
@@ -75,7 +75,7 @@ class FlatKey {
     if (move === undefined) return this.later() ?? this.dropped();
     const to = move.to;
     if (!model.since(move.since) || (to !== undefined && !model.facts.has(to))) return this.later();
-    const release = `${names[framework]} ${this.lastSeen()?.dropped ?? move.since}`;
+    const release = `${trainers[framework].name} ${this.lastSeen()?.dropped ?? move.since}`;
     const gone = this.dependsOnTransformers() ? this.transformers() : `${release} dropped \`${this.flag}\`.`;
     const dashes = model.document.form === "script" ? "--" : "";
     const now = to === undefined ? gone : `\`${this.flag}\` is \`${dashes}${to}\` since ${release}.`;
@@ -103,7 +103,7 @@ class FlatKey {
     const rows = historyOf(framework, this.setting.key, this.model.document.tree);
     const first = rows[0] === undefined ? undefined : tableOf(framework).versions[rows[0].from];
     if (first === undefined || this.model.since(first)) return undefined;
-    const message = `\`${this.flag}\` came with ${names[framework]} ${first}. This file is checked against ${this.name}, which does not have it.`;
+    const message = `\`${this.flag}\` came with ${trainers[framework].name} ${first}. This file is checked against ${this.name}, which does not have it.`;
     return this.diagnostic(message);
   }
 
@@ -118,7 +118,7 @@ class FlatKey {
   private dropped(): KeyDiagnostic[] | undefined {
     const seen = this.lastSeen();
     if (seen === undefined || !this.model.since(seen.dropped)) return undefined;
-    const message = `${names[this.model.document.framework]} ${seen.dropped} dropped \`${this.flag}\`.`;
+    const message = `${trainers[this.model.document.framework].name} ${seen.dropped} dropped \`${this.flag}\`.`;
     return this.diagnostic(message);
   }
 

@@ -1,10 +1,10 @@
 /** A file without any sign of its release may be for another than the newest. */
+import { trainers } from "../../../shared/run/trainers.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { editDistance } from "../../lib/suggest.ts";
 import { addedKey, movedKey, unknownKey } from "./keyRules.ts";
 import type { FrameworkDocument } from "../text/document.ts";
 import { factsFor } from "../releases/facts.ts";
-import { frameworkNames } from "../text/names.ts";
 import { microBatch } from "../trainers/verl/rules/batch/microBatch.ts";
 import { historyOf, tableOf } from "../releases/load.ts";
 
@@ -23,7 +23,7 @@ export function withoutRelease(
   const errors = found.filter(isError);
   if (document.version.from !== "newest" || document.settings.length < wholeFile || errors.length === 0)
     return found;
-  const name = frameworkNames[document.framework];
+  const name = trainers[document.framework].name;
   // Only keys show another release: what a rule refuses may be a mistake in every release.
   const keys = errors.some(({ rule }) => ofKeys.has(rule));
   const older = keys ? bestOlder(document, errors.length, judge) : undefined;

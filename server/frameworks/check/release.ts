@@ -1,8 +1,8 @@
 /** Reports that a release is checked against the table of another. */
+import { trainers } from "../../../shared/run/trainers.ts";
 import type { FrameworkRelease } from "../text/document.ts";
 import { standIn } from "../rules/checkedRelease.ts";
 import type { DocumentModel } from "../rules/model.ts";
-import { frameworkNames } from "../text/names.ts";
 import { tableOf } from "../releases/load.ts";
 import { compareVersions } from "../text/releaseOrder.ts";
 import { addedKey, neighbourTable, unknownKey, wrongValue, type KeyDiagnostic } from "./keyRules.ts";
@@ -28,7 +28,7 @@ export function allowLater(model: DocumentModel, found: readonly KeyDiagnostic[]
   if (!isNewer(model)) return [...found];
   const { framework, version } = model.document;
   const newest = tableOf(framework).versions.at(-1) ?? "";
-  const later = ` The newest release known here is ${frameworkNames[framework]} ${newest}: ${version.text} may have it.`;
+  const later = ` The newest release known here is ${trainers[framework].name} ${newest}: ${version.text} may have it.`;
   const unknown = isBeyondTables(model) ? [unknownKey, addedKey, wrongValue] : [];
   return found.map((one) => {
     const compared = one.rule === wrongValue && model.fact(one.at?.key ?? "")?.compared === true;
@@ -41,7 +41,7 @@ export function releaseDiagnostic(model: DocumentModel): KeyDiagnostic | undefin
   const other = standIn(model);
   if (other === undefined) return undefined;
   const { framework, version } = model.document;
-  const name = frameworkNames[framework];
+  const name = trainers[framework].name;
   const asked = reasons[version.from];
   return {
     rule: neighbourTable,

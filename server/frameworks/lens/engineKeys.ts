@@ -1,6 +1,6 @@
 /** The settings that each trainer has, for what a config hands it under `engine.args`. */
+import type { ExternalEngine } from "../../../shared/run/trainers.ts";
 import type { EngineKeys, KeysOfEngine } from "../../core/config/engineKeys.ts";
-import type { ExternalEngine } from "../../../shared/run/engines.ts";
 import type { Framework } from "../text/document.ts";
 import { factsFor } from "../releases/facts.ts";
 import { flatTable, type FlatName } from "../releases/flatTable.ts";

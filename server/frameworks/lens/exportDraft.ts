@@ -1,6 +1,6 @@
 /** An engine's settings as they are found, and what of the config has no counterpart among them. */
+import { trainers, type ExternalEngine } from "../../../shared/run/trainers.ts";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
-import { engineNames, type ExternalEngine } from "../../../shared/run/engines.ts";
 import { valueAt, type Scheduled } from "../../core/schedule.ts";
 import type { EngineKeys } from "../../core/config/engineKeys.ts";
 import type { Missing } from "./exporter.ts";
@@ -33,7 +33,7 @@ export class SettingsDraft {
     private readonly table: EngineKeys,
     private readonly always: ReadonlySet<string>,
   ) {
-    this.engine = engineNames[engine];
+    this.engine = trainers[engine].name;
   }
 
   set(key: string, value: Json | undefined): void {

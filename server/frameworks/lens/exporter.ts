@@ -1,5 +1,5 @@
 /** What every engine's export is given, and answers. */
-import type { ExternalEngine } from "../../../shared/run/engines.ts";
+import type { ExternalEngine } from "../../../shared/run/trainers.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 
 export interface ExportRequest {

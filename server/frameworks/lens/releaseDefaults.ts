@@ -1,10 +1,10 @@
 /** The defaults of unset keys in the release that a file runs with, which `validate` checks it against. */
+import { trainers } from "../../../shared/run/trainers.ts";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { releaseText } from "../rules/checkedRelease.ts";
 import type { Framework, FrameworkRelease } from "../text/document.ts";
 import { factsFor, hasTree } from "../releases/facts.ts";
 import { earlierNames } from "../releases/facts/moves.ts";
-import { frameworkNames } from "../text/names.ts";
 import type { KeyTable } from "../releases/load.ts";
 
 /** Keys of earlier releases that decide a number and have no default in the newest. */
@@ -39,7 +39,7 @@ export function releaseDefaults(
   });
   const table = facts.version === version.text ? {} : { table: facts.version };
   const { text, from } = version;
-  const checked = { framework: frameworkNames[framework], version: text, from, ...table };
+  const checked = { framework: trainers[framework].name, version: text, from, ...table };
   return { release: releaseText(checked), defaults: Object.fromEntries(defaults) };
 }
 

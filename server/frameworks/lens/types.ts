@@ -1,14 +1,15 @@
 /** What the converters share. */
+import type { TrainerThat } from "../../../shared/run/trainers.ts";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { Range } from "../../lib/lines.ts";
-import type { Framework, FrameworkRelease } from "../text/document.ts";
+import type { FrameworkRelease } from "../text/document.ts";
 import type { ScriptReward } from "../readers/trl/scriptRewards.ts";
 import type { RowsBuilder } from "../readers/trl/trlScript.ts";
-import type { OnlyConverted } from "../readers/onlyConverted.ts";
-import type { Unmapped } from "./settings.ts";
+import type { ConfigDraft } from "./configDraft.ts";
+import type { Settings, Unmapped } from "./settings.ts";
 
 /** Whose configuration was converted. */
-export type ConvertedFrom = Framework | OnlyConverted | "prime-rl";
+export type ConvertedFrom = TrainerThat<"converted">;
 
 /** A framework's configuration, parsed: settings by dotted key, and what parsing lost. */
 export interface FrameworkSettings {
@@ -50,3 +51,21 @@ export interface Converted {
 
 /** One entry of the `kl` list. */
 export type KlEntry = JsonObject;
+
+/** By path in a config, the settings that may have written it: the first pattern that fits counts, and of its settings the first that the file has. */
+export type SettingsOfPaths = readonly (readonly [path: RegExp, ...settings: readonly string[]])[];
+
+/** How a trainer's configuration becomes a config. */
+export interface Converter {
+  /** Of a trainer without tables: the only release whose defaults are known. */
+  readonly release?: string;
+  /** The set of keys, where the converter decides it. */
+  readonly tree?: string;
+  /** The newest release's. */
+  readonly defaults: JsonObject;
+  readonly convert: (settings: Settings) => ConfigDraft;
+  readonly reasonOf: (key: string, settings: Settings) => string;
+  /** Settings that decide what a run is: model, data, batch, group and lengths. */
+  readonly deciding: readonly string[];
+  readonly places: SettingsOfPaths;
+}

@@ -10,6 +10,7 @@
  * Keys of older releases count as those of the newest, and so do misspelt ones: old and misspelt configurations get
  * diagnostics too.
  */
+import { trainersThat } from "../../../shared/run/trainers.ts";
 import { launcherArguments } from "../releases/facts/launcher.ts";
 import { oldNames } from "../releases/facts/openrlhfNames.ts";
 import { editDistance } from "../../lib/suggest.ts";
@@ -97,7 +98,7 @@ function isMeant(framework: Framework, key: string): boolean {
   return key.length > 7 && namesOf(framework).some(alike);
 }
 
-const frameworks: readonly Framework[] = ["verl", "trl", "openrlhf"];
+const frameworks = trainersThat("checked");
 
 interface KeyEvidence {
   /** Keys that only this framework has. */

@@ -1,10 +1,11 @@
 /** Trainers whose configurations are converted, and neither checked nor completed: by keys and programs of their own. */
+import type { TrainerThat } from "../../../shared/run/trainers.ts";
 import type { Form } from "../text/document.ts";
 import { parseConfig } from "./index.ts";
 import type { ParsedConfig } from "./parsedConfig.ts";
 
-export const onlyConverted = ["skyrl"] as const;
-export type OnlyConverted = (typeof onlyConverted)[number];
+const onlyConverted = ["skyrl"] as const satisfies readonly TrainerThat<"converted">[];
+type OnlyConverted = (typeof onlyConverted)[number];
 
 interface Signs {
   /** What a script that starts it names. */

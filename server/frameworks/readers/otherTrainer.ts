@@ -2,6 +2,7 @@
 import { extname } from "node:path";
 import { isMap, isScalar, parseDocument } from "yaml";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { trainers, type TrainerId } from "../../../shared/run/trainers.ts";
 import { isNotebook } from "../../lib/notebook/notebook.ts";
 import { isPrimeRl, tomlOf } from "./primeRl.ts";
 
@@ -13,8 +14,7 @@ export interface OtherTrainer {
 }
 
 interface Signs {
-  readonly name: string;
-  readonly converts?: true;
+  readonly id: TrainerId;
   /** A YAML file is this one's if each of the lists has a key in it at the top. */
   readonly keys?: readonly (readonly string[])[];
   /** What a command line that starts it holds. */
@@ -25,7 +25,7 @@ interface Signs {
 
 const others: readonly Signs[] = [
   {
-    name: "NeMo RL",
+    id: "nemo-rl",
     keys: [
       ["policy"],
       ["grpo", "dpo", "sft", "rm", "distillation", "loss_fn"],
@@ -36,68 +36,66 @@ const others: readonly Signs[] = [
     module: /nemo_rl/,
   },
   {
-    name: "LLaMA-Factory",
+    id: "llama-factory",
     keys: [["finetuning_type"]],
     entry:
       /(?:^|[\s/])(?:llamafactory-cli|lmf)\s+(?:train|export|eval)\b|-m\s+llamafactory\b|\bllamafactory\/\S+\.py\b|\.py\b.*\s--finetuning_type\b/,
     module: /llamafactory/,
   },
   {
-    name: "ms-swift",
+    id: "ms-swift",
     keys: [["rlhf_type", "train_type"]],
     entry:
       /(?:^|[\s/])(?:swift|megatron)\s+(?:rlhf|sft|pt|rollout|infer|export|sample)\b|\bswift[./](?:cli|llm)[./]\w+|\.py\b.*\s--rlhf_type\b/,
     module: /swift\.(?:llm|trainers|rlhf_trainers|arguments|pipelines|megatron)/,
   },
   {
-    name: "Axolotl",
+    id: "axolotl",
     keys: [["base_model"], ["rl", "datasets", "adapter", "sequence_len"]],
     entry: /(?:^|[\s/])axolotl\s+(?:train|preprocess|fetch|merge|inference)\b|\baxolotl\.cli\.\w+/,
     module: /axolotl/,
   },
   {
-    name: "AReaL",
+    id: "areal",
     keys: [["allocation_mode", "gconfig"]],
     entry: /-m\s+areal\.\S+|\bareal\/launcher\/\w+\.py\b|\s(?:\+?allocation_mode|gconfig\.\w+)=/,
     module: /areal/,
   },
   {
-    name: "ROLL",
+    id: "roll",
     keys: [["actor_train", "actor_infer"]],
     entry: /\bstart_\w+_pipeline\.py\b/,
     module: /roll\.(?:pipeline|distributed|configs)/,
   },
   {
-    name: "SkyRL",
-    converts: true,
+    id: "skyrl",
     keys: [["generator"], ["trainer"]],
     entry: /\bskyrl\w*(?:\.\w+)*\.entrypoints\.\w+|-m\s+skyrl\w*\.\S+/,
     module: /skyrl(?:_train|_agent|_gym)?/,
   },
   {
-    name: "open-instruct",
+    id: "open-instruct",
     keys: [["dataset_mixer", "dataset_mixer_list"]],
     entry: /\bopen_instruct[./]\w+/,
     module: /open_instruct/,
   },
   {
-    name: "EasyR1",
+    id: "easyr1",
     keys: [["worker"], ["algorithm"], ["trainer"]],
     entry: /-m\s+verl\.trainer\.main(?=\s|$)|\bverl\/trainer\/main\.py\b/,
   },
   {
-    name: "slime",
+    id: "slime",
     entry: /\btrain(?:_async)?\.py\b.*\s--(?:hf-checkpoint|rollout-batch-size|num-rollout)\b/,
     module: /(?:slime|miles)\.(?:rollout|utils|backends|ray)/,
   },
   {
-    name: "prime-rl",
-    converts: true,
+    id: "prime-rl",
     entry: /(?:^|\s)(?:rl|sft|orchestrator|trainer|inference)\s+@\s*\S+\.toml\b|\bprime_rl\.\w+/,
     module: /prime_rl/,
   },
-  { name: "torchtune", entry: /(?:^|\s)tune\s+run\b/, module: /torchtune/ },
-  { name: "Trinity-RFT", entry: /(?:^|\s)trinity\s+run\b/, module: /trinity\.(?:common|cli|trainer)/ },
+  { id: "torchtune", entry: /(?:^|\s)tune\s+run\b/, module: /torchtune/ },
+  { id: "trinity-rft", entry: /(?:^|\s)trinity\s+run\b/, module: /trinity\.(?:common|cli|trainer)/ },
 ];
 
 /**
@@ -108,12 +106,16 @@ export function otherTrainer(file: string, text: string): OtherTrainer | undefin
   const found = signsOf(file, text);
   if (found === undefined) return undefined;
   const form = isNotebook(file) ? "notebook" : "configuration";
-  return { name: found.name, converts: found.converts === true && form === "configuration", form };
+  return {
+    name: trainers[found.id].name,
+    converts: "converted" in trainers[found.id] && form === "configuration",
+    form,
+  };
 }
 
 /** What Gradus does with it, to follow "It is a configuration of NAME, ". */
 export const whatIsDone = ({ name, converts, form }: OtherTrainer): string => {
-  if (form === "notebook" && inNotebooks.some((one) => one.name === name))
+  if (form === "notebook" && inNotebooks.some(({ id }) => trainers[id].name === name))
     return "and starts no training that Gradus reads";
   return converts ? "which Gradus converts and does not check" : "which Gradus does not read";
 };
@@ -125,7 +127,7 @@ export const instead = ({ converts }: OtherTrainer, file: string): string | unde
 function signsOf(file: string, text: string): Signs | undefined {
   switch (extname(file)) {
     case ".toml":
-      return isPrimeRlToml(file, text) ? others.find(({ name }) => name === "prime-rl") : undefined;
+      return isPrimeRlToml(file, text) ? others.find(({ id }) => id === "prime-rl") : undefined;
     case ".ipynb":
       return notebookOf(text);
     case ".py":
@@ -185,10 +187,10 @@ const importing = (text: string, before: RegExp): Signs | undefined =>
 
 /** Trainers that are read: a notebook that uses one, and in which no configuration of it was found, is named after it. */
 const inNotebooks: readonly Signs[] = [
-  { name: "Unsloth", module: /unsloth/ },
-  { name: "TRL", module: /trl/ },
-  { name: "verl", module: /verl/ },
-  { name: "OpenRLHF", module: /openrlhf/ },
+  { id: "unsloth", module: /unsloth/ },
+  { id: "trl", module: /trl/ },
+  { id: "verl", module: /verl/ },
+  { id: "openrlhf", module: /openrlhf/ },
 ];
 
 /** The lines of a notebook's cells are strings of JSON; in its module they are lines. */
@@ -198,7 +200,7 @@ function notebookOf(text: string): Signs | undefined {
     ({ module }) =>
       module !== undefined && new RegExp(`${line.source}(?:from|import) ${module.source}\\b`, "m").test(text),
   );
-  return own === undefined ? importing(text, line) : { name: own.name };
+  return own === undefined ? importing(text, line) : { id: own.id };
 }
 
 function isPrimeRlToml(file: string, text: string): boolean {

@@ -1,11 +1,11 @@
 /** What a person has added to or changed in a checkout of a trainer: its examples are not their project. */
+import { trainers, trainersThat } from "../../../shared/run/trainers.ts";
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { liesIn } from "../../../shared/lib/liesIn.ts";
 import { gitIndex, isAsIndexed } from "../releases/gitIndex.ts";
 import { checkoutVersion } from "../releases/checkout.ts";
 import type { Framework } from "../text/document.ts";
-import { frameworkNames } from "../text/names.ts";
 import { relativePath } from "../../../shared/lib/slashes.ts";
 
 export interface Checkout {
@@ -23,7 +23,7 @@ const ownFolders: Readonly<Record<Framework, readonly string[]>> = {
   trl: ["trl", "examples", "tests", "docs", "docker", "scripts", "assets", ".github"],
   openrlhf: ["openrlhf", "examples", "tests", "docs", "dockerfile", ".github"],
 };
-const frameworks: readonly Framework[] = ["verl", "trl", "openrlhf"];
+const frameworks = trainersThat("checked");
 
 /** The checkouts at `root` or below that hold one of `files`; one that `root` lies in is what the person asked about. */
 export function checkoutsOf(root: string, files: readonly string[]): readonly Checkout[] {
@@ -42,7 +42,7 @@ function checkoutAt(folder: string): Checkout | undefined {
     if (version === undefined) continue;
     const index = gitIndex(folder);
     const isYours = (file: string): boolean => isPersons(file, { folder, framework, index });
-    return { folder, trainer: frameworkNames[framework], version, isYours };
+    return { folder, trainer: trainers[framework].name, version, isYours };
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 /** The release that a file is checked against, in words. */
+import { trainers } from "../../../shared/run/trainers.ts";
 import type { FrameworkDocument, FrameworkRelease } from "../text/document.ts";
 import { DocumentModel } from "./model.ts";
-import { frameworkNames } from "../text/names.ts";
 
 /** The release that a file was checked against, as `validate --json` prints it. */
 export interface CheckedRelease {
@@ -17,7 +17,7 @@ export function checkedAgainst(document: FrameworkDocument): CheckedRelease {
   const { version, framework } = document;
   const other = standIn(new DocumentModel(document));
   return {
-    framework: frameworkNames[framework],
+    framework: trainers[framework].name,
     version: version.text,
     from: version.from,
     ...(other === undefined ? {} : { table: other }),

@@ -1,9 +1,11 @@
 /** A configuration of verl, TRL or OpenRLHF as text: its framework, and every setting with its range. */
+import type { TrainerThat } from "../../../shared/run/trainers.ts";
 import type { Json } from "../../../shared/lib/json.ts";
 import type { Range } from "../../lib/lines.ts";
 import type { TextEdit } from "../../config/check/diagnostic.ts";
 
-export type Framework = "verl" | "trl" | "openrlhf";
+/** Trainers whose configurations are checked. */
+export type Framework = TrainerThat<"checked">;
 
 /** How it is written: Hydra or TRL YAML; `key=value` overrides or flags in a launch script; a Python call. */
 export type Form = "yaml" | "script" | "python";

@@ -1,5 +1,5 @@
 /** `gradus export`: a config as a project of another trainer. */
-import type { ExternalEngine } from "../../../shared/run/engines.ts";
+import type { ExternalEngine } from "../../../shared/run/trainers.ts";
 import type { Exporter } from "../lens/exporter.ts";
 import { openRlhfExporter } from "./openrlhf/project/index.ts";
 import { primeRlExporter } from "./primeRl/project/index.ts";

@@ -1,4 +1,5 @@
 /** A configuration as dotted settings with their values, and what reading it lost. */
+import { trainers, trainersThat } from "../../../shared/run/trainers.ts";
 import { resolve } from "node:path";
 import { parseDocument } from "yaml";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
@@ -8,7 +9,6 @@ import { oldNames } from "../releases/facts/openrlhfNames.ts";
 import { standsForTooMuch } from "../text/composed.ts";
 import { settingsInForce } from "../text/inForce.ts";
 import { interpolated } from "../text/interpolation.ts";
-import { frameworkNames } from "../text/names.ts";
 import { smallText } from "../text/fileReader.ts";
 import { parseConfig } from "../readers/index.ts";
 import { placeOfFile } from "../readers/verlFiles.ts";
@@ -28,7 +28,7 @@ import type { ConvertedFrom, FrameworkSettings } from "../lens/types.ts";
 const converted = /^(grpo|dpo|train_ppo_ray|(\w+_)?ppo_(\w+_)?trainer)$/;
 
 /** Of `convert` alone. */
-export const orFrom = "; `--from verl|trl|openrlhf|skyrl|prime-rl` names its framework.";
+export const orFrom = `; \`--from ${trainersThat("converted").join("|")}\` names its framework.`;
 
 /** @throws UserError if the text is no configuration that is converted, or is one of a program without a counterpart */
 export function readFramework(file: string, text: string, asked?: ConvertedFrom): FrameworkSettings {
@@ -50,7 +50,7 @@ export function readFramework(file: string, text: string, asked?: ConvertedFrom)
   }
   if (asked === undefined && written.tree !== undefined && !converted.test(written.tree))
     throw new UserError(
-      `this configures \`${written.tree}\` of ${frameworkNames[written.framework]}, which convert does not read`,
+      `this configures \`${written.tree}\` of ${trainers[written.framework].name}, which convert does not read`,
       {
         file,
         code: "unknown-program",

@@ -1,4 +1,5 @@
 /** What a name in a config means. */
+import { trainers, trainersThat } from "../../../shared/run/trainers.ts";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readFileSync } from "node:fs";
@@ -35,19 +36,10 @@ const unitText = ({ unit, range, better: way }: Metric): string =>
     .filter((text) => text !== "")
     .join(" ");
 
-const systems = {
-  trl: "TRL",
-  verl: "verl",
-  openrlhf: "OpenRLHF",
-  skyrl: "SkyRL",
-  prime_rl: "prime-rl",
-} as const;
-const namers = ["trl", "verl", "openrlhf", "skyrl", "prime_rl"] as const;
-
 function aliasText({ aliases }: Metric): string {
-  const names = namers.flatMap((namer) =>
-    (aliases?.[namer] ?? []).map((alias) => `\`${alias}\` of ${systems[namer]}`),
-  );
+  const names = trainersThat("recorded")
+    .map((id) => trainers[id])
+    .flatMap(({ recorded, name }) => (aliases?.[recorded] ?? []).map((alias) => `\`${alias}\` of ${name}`));
   return names.length === 0 ? "" : `The same as ${names.join(", ")}.`;
 }
 

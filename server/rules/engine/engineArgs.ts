@@ -1,4 +1,4 @@
-import { engineNames } from "../../../shared/run/engines.ts";
+import { trainers } from "../../../shared/run/trainers.ts";
 import { unknownName } from "../../config/check/report.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { at as nodeAt, keyOf, mine, type Rule } from "../rule.ts";
@@ -19,7 +19,7 @@ export const engineArgs: Rule = {
       const meant = nearest(name, known.keys);
       report({
         rule: engineArgs.id,
-        message: `${engineNames[use]} has no setting \`${name}\`.${meant === undefined ? "" : ` Did you mean \`${meant}\`?`}`,
+        message: `${trainers[use].name} has no setting \`${name}\`.${meant === undefined ? "" : ` Did you mean \`${meant}\`?`}`,
         key: `engine.args.${name}`,
         at: at ?? root.origin,
         fixes: at === undefined || meant === undefined ? [] : unknownName(name, [meant], at).fixes,

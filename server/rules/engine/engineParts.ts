@@ -1,4 +1,4 @@
-import { engineNames } from "../../../shared/run/engines.ts";
+import { trainers } from "../../../shared/run/trainers.ts";
 import { isOwn, keyOf, type Rule } from "../rule.ts";
 
 /** Of Gradus' own engine. */
@@ -18,7 +18,7 @@ export const engineParts: Rule = {
       const message =
         use === "embedded"
           ? "`engine.args` are settings of another trainer, and the engine of Gradus trains: name the trainer in `engine.use`."
-          : `\`engine.${key}\` sets the engine of Gradus, and ${engineNames[use]} trains: it would have no effect.`;
+          : `\`engine.${key}\` sets the engine of Gradus, and ${trainers[use].name} trains: it would have no effect.`;
       report({
         rule: engineParts.id,
         message,

@@ -1,14 +1,14 @@
 /** What a project writes, as the run takes it in: known from its beginning on, whatever is there yet. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Trainer } from "../../../shared/run/origin.ts";
+import type { Writer } from "../../../shared/run/origin.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { Feed, FeedAbout, FeedSlice } from "../../store/imported/feeds/feed.ts";
 import { HookFeed } from "../../store/imported/feeds/hook/hookFeed.ts";
 
 /** By the contract of projects, rollouts and metrics are those of `gradus_hook.py`. */
 export class ProjectFeed implements Feed {
-  readonly trainer: Trainer = "hook";
+  readonly trainer: Writer = "hook";
   private readonly inner: HookFeed;
 
   /** @param out the mirror of the project's `out/` */

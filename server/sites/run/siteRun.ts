@@ -2,9 +2,9 @@
  * A worker that trains nothing itself: it brings a project to a site, starts it there, and takes in what it writes until the job has
  * ended. When this process goes, the job goes on; the next attempt finds it.
  */
+import { trainers, type ExternalEngine } from "../../../shared/run/trainers.ts";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { engineNames, type ExternalEngine } from "../../../shared/run/engines.ts";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { openControl, unreadableText, type Control } from "../../../shared/run/control.ts";
 import { hasLostRun, takeLease, type Lease } from "../../../shared/run/lease.ts";
@@ -218,7 +218,7 @@ class SiteRun {
   private async answer({ id, action }: ControlLine): Promise<void> {
     const { name } = this.site;
     if (action !== "stop") {
-      const engine = engineNames[this.options.place.engine];
+      const engine = trainers[this.options.place.engine].name;
       this.log?.acknowledge(
         id,
         false,
@@ -262,7 +262,7 @@ class SiteRun {
       bundles: await rewardHashes(config),
       version,
       attempt,
-      backend: { name: engineNames[place.engine], reason: `on ${this.site.name}`, device: "" },
+      backend: { name: trainers[place.engine].name, reason: `on ${this.site.name}`, device: "" },
     });
     return this.log;
   }

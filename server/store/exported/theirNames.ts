@@ -3,13 +3,12 @@
  * log them (`train/reward`). A name that reading would not take back to the run's own stays the run's own.
  */
 import { metricNamed } from "../../../shared/metrics/metrics.ts";
-import type { Trainer } from "../../../shared/run/origin.ts";
-import { ownName, type Namer } from "../imported/metricNames.ts";
-
-const namers: readonly Namer[] = ["trl", "verl", "openrlhf", "prime_rl"];
+import type { Writer } from "../../../shared/run/origin.ts";
+import { namers, type Namer } from "../../../shared/run/trainers.ts";
+import { ownName } from "../imported/metricNames.ts";
 
 /** Whose names an export of a run has. */
-export const namerOf = (trainer: Trainer | undefined): Namer =>
+export const namerOf = (trainer: Writer | undefined): Namer =>
   namers.find((namer) => namer === trainer) ?? "trl";
 
 export function theirName(namer: Namer, own: string): string {

@@ -1,16 +1,16 @@
 /** What a folder to import holds. */
 import { statSync } from "node:fs";
 import { UserError } from "../../../shared/lib/errors.ts";
-import type { Trainer } from "../../../shared/run/origin.ts";
+import type { Writer } from "../../../shared/run/origin.ts";
 import { findFeed, type FoundFeed } from "./feeds/findFeed.ts";
 import { findLog } from "./feeds/console/findLog.ts";
 import { findOutput } from "./findOutput.ts";
 
 export type Source =
   /** Rollouts of verl or TRL, which stay where they are. */
-  | { readonly kind: "dump"; readonly trainer: Trainer }
+  | { readonly kind: "dump"; readonly trainer: Writer }
   /** `log`: what the training printed, read as it is now, since a log does not say who still writes to it. */
-  | { readonly kind: "feed" | "log"; readonly trainer: Trainer; readonly feed: FoundFeed };
+  | { readonly kind: "feed" | "log"; readonly trainer: Writer; readonly feed: FoundFeed };
 
 /**
  * What is there once all is written: where there is neither a dump nor a tracker's file, what the training printed.

@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import type { LogRecord } from "../../../shared/log/records.ts";
 import { openAttempt, type LogWriter } from "../../../shared/log/writer.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
-import { placeOf, trainerNames, type DumpTrainer, type RunOrigin } from "../../../shared/run/origin.ts";
+import { placeOf, writerNames, type DumpTrainer, type RunOrigin } from "../../../shared/run/origin.ts";
 import { estimatesOf, estimatorOf } from "../../analysis/imported/estimates.ts";
 import { readPlacedStep } from "../../analysis/imported/placedStep.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
@@ -211,7 +211,7 @@ function writeLog(
     seed: config?.loaded.seed ?? 0,
     steps: lastStep + 1,
     backend: {
-      name: trainerNames[output.trainer],
+      name: writerNames[output.trainer],
       reason: `imported from ${placeOf(origin)}`,
       device: "",
     },

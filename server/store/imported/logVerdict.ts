@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { EvaluationRow } from "../../../shared/protocol/protocol.ts";
 import { fromWire } from "../../../shared/rollouts/rollouts.ts";
-import { trainerNames } from "../../../shared/run/origin.ts";
+import { writerNames } from "../../../shared/run/origin.ts";
 import { plainText, type VerdictState } from "../../../shared/run/verdict.ts";
 import { isRead, type VerdictRecord } from "../../analysis/verdict/record.ts";
 import { Timeline } from "../../analysis/verdict/timeline.ts";
@@ -61,7 +61,7 @@ export function verdictOfLog(path: string, most = mostBytes): LogVerdict | undef
     const { state, label, headline, since } = verdict;
     return {
       name: basename(tracked === undefined ? found.folder : path),
-      trainer: trainerNames[found.trainer],
+      trainer: writerNames[found.trainer],
       steps: parts.length,
       state,
       label: plainText(label),

@@ -1,10 +1,7 @@
 /** Metrics that others logged, under Gradus's names where there are such, else under their own. */
 import { metrics as known } from "../../../shared/metrics/metrics.ts";
-import type { Metric } from "../../../shared/metrics/metric.ts";
+import type { Namer } from "../../../shared/run/trainers.ts";
 import { toWire, type WireNumber } from "../../../shared/rollouts/rollouts.ts";
-
-/** Whose names the list of metrics knows. */
-export type Namer = keyof NonNullable<Metric["aliases"]>;
 
 /** The numbers of an entry, by name. */
 export function named(trainer: Namer, data: Readonly<Record<string, unknown>>): Record<string, WireNumber> {

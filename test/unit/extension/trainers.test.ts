@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
-import { trainerIn, type Trainer } from "../../../shared/editor/trainers.ts";
+import { trainerIn } from "../../../shared/editor/trainers.ts";
+import type { TrainerThat } from "../../../shared/run/trainers.ts";
 import { longTexts } from "../../support/longTexts.ts";
 
-const cases: readonly (readonly [string, string, Trainer | undefined])[] = [
+const cases: readonly (readonly [string, string, TrainerThat<"checked"> | undefined])[] = [
   ["shellscript", "set -x\npython3 -m verl.trainer.main_ppo \\\n  data.train_batch_size=8\n", "verl"],
   ["shellscript", "torchrun --nproc 8 \\\n  -m verl.trainer.fsdp_sft_trainer a=1", "verl"],
   ["shellscript", "python verl/trainer/main_ppo.py", "verl"],

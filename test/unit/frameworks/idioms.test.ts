@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { convert } from "../../../server/frameworks/trainers/converters.ts";
+import { convert } from "../../../server/frameworks/trainers/convert.ts";
 import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/check/index.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 

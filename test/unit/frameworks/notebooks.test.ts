@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
-import { convert } from "../../../server/frameworks/trainers/converters.ts";
+import { convert } from "../../../server/frameworks/trainers/convert.ts";
 import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/check/index.ts";
 import { inFile } from "../../../server/frameworks/text/notebook/diagnostics.ts";
 import { otherTrainer } from "../../../server/frameworks/readers/otherTrainer.ts";

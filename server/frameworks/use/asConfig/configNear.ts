@@ -4,12 +4,11 @@ import { basename, dirname, extname, join, resolve } from "node:path";
 import { isConfigName } from "../../../config/configKind.ts";
 import { converts } from "./convertFile.ts";
 import { exportedConfig } from "../../carried/project.ts";
+import type { Framework } from "../../text/document.ts";
 import { smallText } from "../../text/fileReader.ts";
 import { parseConfig } from "../../readers/index.ts";
 import { writesTo } from "../../readers/writesTo.ts";
 import { relativePath } from "../../../../shared/lib/slashes.ts";
-
-type Trainer = "verl" | "trl" | "openrlhf";
 
 export type ConfigNear =
   | { readonly kind: "one"; readonly file: string }
@@ -30,7 +29,7 @@ const deepest = 2;
  * the trainers, or the only one that names the folder; that one may lie below, since scripts are started from the folder above them.
  * @param folder that was named
  */
-export function configNear(folder: string, trainers: readonly Trainer[]): ConfigNear {
+export function configNear(folder: string, trainers: readonly Framework[]): ConfigNear {
   const root = resolve(folder);
   for (let at = root, level = 0; level <= levels; at = dirname(at), level++) {
     const exported = exportedConfig(at);
@@ -108,7 +107,7 @@ function entriesOf(folder: string): readonly Dirent[] {
   }
 }
 
-function isConfig(file: string, trainers: readonly Trainer[]): boolean {
+function isConfig(file: string, trainers: readonly Framework[]): boolean {
   const text = smallText(file);
   const framework = text === undefined ? undefined : parseConfig(file, text)?.framework;
   return trainers.some((one) => one === framework) && converts(file);

@@ -5,7 +5,7 @@ import { UserError } from "../../../../shared/lib/errors.ts";
 import { configKind, isConfigName, looksOwn } from "../../../config/configKind.ts";
 import { grammar } from "../../../config/grammar/grammar.ts";
 import { pythonText } from "../../../lib/notebook/notebook.ts";
-import { convert, type Converted } from "../../trainers/converters.ts";
+import { convert, type Converted } from "../../trainers/convert.ts";
 import { instead, otherTrainer, whatIsDone } from "../../readers/otherTrainer.ts";
 import { smallText } from "../../text/fileReader.ts";
 import { parseConfig } from "../../readers/index.ts";

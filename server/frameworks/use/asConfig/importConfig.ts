@@ -1,7 +1,7 @@
 /** The config that a folder of another program's run belongs to, as an import takes it. */
 import { dirname, resolve } from "node:path";
 import { needs } from "../../../config/needs.ts";
-import type { Trainer } from "../../../../shared/run/origin.ts";
+import type { Writer } from "../../../../shared/run/origin.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
 import { limits, readText, statsOf } from "../../../lib/inputFile.ts";
 import { asConfig } from "./convertFile.ts";
@@ -30,7 +30,7 @@ export interface ConfigForImport {
 }
 
 /** Whose files a run of each may come from. A tracker's own files say what they belong to. */
-const writers: Readonly<Record<Trainer, Parameters<typeof configNear>[1]>> = {
+const writers: Readonly<Record<Writer, Parameters<typeof configNear>[1]>> = {
   verl: ["verl"],
   trl: ["trl"],
   hook: ["trl", "verl", "openrlhf"],
@@ -52,7 +52,7 @@ const name = "name the run's with --config";
  */
 export function nearConfig(
   place: string,
-  trainer: Trainer,
+  trainer: Writer,
   set: readonly string[],
   shown: (path: string) => string,
 ): ConfigForImport {

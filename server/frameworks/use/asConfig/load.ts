@@ -6,7 +6,7 @@ import { isConfigName } from "../../../config/configKind.ts";
 import { limits, readText, statsOf } from "../../../lib/inputFile.ts";
 import { isNotebook, longestSource, pythonText } from "../../../lib/notebook/notebook.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions, type ValueOrigin } from "../../../rules/load.ts";
-import type { Converted } from "../../trainers/converters.ts";
+import type { Converted } from "../../trainers/convert.ts";
 import { checkFrameworkDocument, readFrameworkDocument } from "../../check/index.ts";
 import { orFrom } from "../../trainers/read.ts";
 import { configsIn } from "./configNear.ts";

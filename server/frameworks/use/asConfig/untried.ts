@@ -1,5 +1,5 @@
 /** Why trying the reward of a converted configuration would say nothing of its run. */
-import type { Converted } from "../../trainers/converters.ts";
+import type { Converted } from "../../trainers/convert.ts";
 
 /**
  * Undefined where the config's reward and rows are those that train.

@@ -1,4 +1,5 @@
 /** What is known of the setting under the cursor. */
+import { trainers } from "../../../../shared/run/trainers.ts";
 import type { Hover } from "vscode-languageserver";
 import type { Position, Range } from "../../../lib/lines.ts";
 import type { FrameworkDocument, Setting } from "../../text/document.ts";
@@ -7,7 +8,6 @@ import { lineText } from "../../text/notebook/lineText.ts";
 import { geometryText, isBatchKey } from "../../rules/geometry.ts";
 import { DocumentModel } from "../../rules/model.ts";
 import { scheduleText } from "../../releases/facts/scheduleWords.ts";
-import { frameworkNames } from "../../text/names.ts";
 import { historyOf, tableOf } from "../../releases/load.ts";
 import type { KeyFact } from "../../releases/tables/table.ts";
 
@@ -67,7 +67,7 @@ function wordText({ key, value }: Setting): string {
 export function factText(model: DocumentModel, key: string): string {
   const { document, facts } = model;
   const fact = facts.get(key);
-  const name = `${frameworkNames[document.framework]} ${document.version.text}`;
+  const name = `${trainers[document.framework].name} ${document.version.text}`;
   if (fact === undefined) return `${name} does not have this key.`;
   const lines = [
     fact.help ?? "",

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
 import type { PlacedRecord } from "../../../../shared/log/records.ts";
 import type { RolloutRow, WireNumber } from "../../../../shared/rollouts/rollouts.ts";
-import type { GroupedBy, Trainer } from "../../../../shared/run/origin.ts";
+import type { GroupedBy, Writer } from "../../../../shared/run/origin.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
 
 /** Something that belongs to one step. */
@@ -38,7 +38,7 @@ export interface FeedAbout {
 }
 
 export interface Feed {
-  readonly trainer: Trainer;
+  readonly trainer: Writer;
   about(): FeedAbout;
   /**
    * What is there since the last call, some megabytes at most.

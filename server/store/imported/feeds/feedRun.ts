@@ -3,7 +3,7 @@ import type { GroupRecord, LogRecord } from "../../../../shared/log/records.ts";
 import { openAttempt, type LogWriter } from "../../../../shared/log/writer.ts";
 import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { stepClocks } from "../../../../shared/metrics/timeMetrics.ts";
-import { placeOf, trainerNames, type RunOrigin } from "../../../../shared/run/origin.ts";
+import { placeOf, writerNames, type RunOrigin } from "../../../../shared/run/origin.ts";
 import type { SiteFolder } from "../../../../shared/run/run.ts";
 import { estimatesOf, estimatorOf, type Estimates } from "../../../analysis/imported/estimates.ts";
 import { groupRecords, withAdvantage } from "../../../analysis/imported/groupRecords.ts";
@@ -127,7 +127,7 @@ export class FeedRun {
         seed: options.config?.seed ?? 0,
         steps: planned + 1,
         backend: options.backend ?? {
-          name: trainerNames[feed.trainer],
+          name: writerNames[feed.trainer],
           reason: `imported from ${placeOf(origin)}`,
           device: "",
         },

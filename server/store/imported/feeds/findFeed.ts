@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import type { Trainer } from "../../../../shared/run/origin.ts";
+import type { Writer } from "../../../../shared/run/origin.ts";
 import type { Feed, FeedOptions } from "./feed.ts";
 import { HookFeed } from "./hook/hookFeed.ts";
 import { hookFile } from "./hook/hookFolder.ts";
@@ -15,7 +15,7 @@ import { isTrackio, TrackioFeed } from "./trackioFeed.ts";
 import { WandbFeed, wandbFile } from "./wandb/wandbFeed.ts";
 
 export interface FoundFeed {
-  readonly trainer: Trainer;
+  readonly trainer: Writer;
   readonly folder: string;
   readonly open: (options: FeedOptions) => Feed;
 }
@@ -24,7 +24,7 @@ export interface FoundFeed {
 const depth = 3;
 
 interface Kind {
-  readonly trainer: Trainer;
+  readonly trainer: Writer;
   /** Of the names in a folder, those that make a run of it: one run, whichever are there, or one run each. */
   readonly files: (names: readonly string[], folder: string) => readonly string[];
   readonly each?: true;

@@ -1,8 +1,7 @@
 /** Metrics of a tracker: whose names they are is not written anywhere, so the names themselves decide. */
 import type { WireNumber } from "../../../../shared/rollouts/rollouts.ts";
-import { named, ownName, type Namer } from "../metricNames.ts";
-
-const namers: readonly Namer[] = ["trl", "verl", "prime_rl", "openrlhf", "skyrl"];
+import { namers, type Namer } from "../../../../shared/run/trainers.ts";
+import { named, ownName } from "../metricNames.ts";
 
 /** transformers' callbacks put its own in front. */
 const plain = (name: string): string => name.replace(/^train\//, "");

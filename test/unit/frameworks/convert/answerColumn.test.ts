@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { parse } from "yaml";
-import { convert } from "../../../../server/frameworks/trainers/converters.ts";
+import { convert } from "../../../../server/frameworks/trainers/convert.ts";
 import { notebook } from "../../../support/notebooks.ts";
 
 function answerOf({ reward, rows }: { readonly reward: string; readonly rows: string }): string {

@@ -7,7 +7,7 @@ import { after, describe, it } from "node:test";
 import { parse } from "yaml";
 import { allDiagnostics, loadConfig } from "../../../../server/rules/load.ts";
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
-import { convert, type Converted } from "../../../../server/frameworks/trainers/converters.ts";
+import { convert, type Converted } from "../../../../server/frameworks/trainers/convert.ts";
 import type { Framework } from "../../../../server/frameworks/check/index.ts";
 import { UserError } from "../../../../shared/lib/errors.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { z } from "zod";
 import { loadConfig } from "../../../../server/rules/load.ts";
-import { convert } from "../../../../server/frameworks/trainers/converters.ts";
+import { convert } from "../../../../server/frameworks/trainers/convert.ts";
 import { explain, type ExplainedRollout } from "../../../../server/analysis/explain/explain.ts";
 import type { RecordedRow } from "../../../../server/analysis/recorded.ts";
 import { parseRollout } from "../../../../shared/rollouts/rollouts.ts";

@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { isObject, type Json, type JsonObject } from "../../../../shared/lib/json.ts";
 import { needs } from "../../../../server/config/needs.ts";
-import { convert, type Converted } from "../../../../server/frameworks/trainers/converters.ts";
+import { convert, type Converted } from "../../../../server/frameworks/trainers/convert.ts";
 import { loadConfig } from "../../../../server/rules/load.ts";
 import { temporary } from "../../support.ts";
 

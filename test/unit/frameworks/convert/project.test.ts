@@ -9,7 +9,7 @@ import { needs } from "../../../../server/config/needs.ts";
 import type { TaskSource } from "../../../../server/core/slots/tasks.ts";
 import { asConfig } from "../../../../server/frameworks/use/asConfig/convertFile.ts";
 import { loadFile } from "../../../../server/frameworks/use/asConfig/load.ts";
-import { convert } from "../../../../server/frameworks/trainers/converters.ts";
+import { convert } from "../../../../server/frameworks/trainers/convert.ts";
 import { dataset } from "../../../../server/methods/tasks/dataset.ts";
 import { context, temporary } from "../../support.ts";
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { parse } from "yaml";
-import { convert, type Converted } from "../../../../server/frameworks/trainers/converters.ts";
+import { convert, type Converted } from "../../../../server/frameworks/trainers/convert.ts";
 import { notebook } from "../../../support/notebooks.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-release-"));

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parse } from "yaml";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { convert, type Converted } from "../../../../server/frameworks/trainers/converters.ts";
+import { convert, type Converted } from "../../../../server/frameworks/trainers/convert.ts";
 import { readFrameworkDocument } from "../../../../server/frameworks/check/index.ts";
 
 const launch = (words: string): string =>

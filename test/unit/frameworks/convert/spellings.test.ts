@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { parse } from "yaml";
-import { convert, type Converted } from "../../../../server/frameworks/trainers/converters.ts";
+import { convert, type Converted } from "../../../../server/frameworks/trainers/convert.ts";
 
 const of = (text: string, file = "run.sh"): Converted => convert(file, text);
 const tree = ({ config }: Converted): Record<string, Record<string, unknown>> => parse(config);

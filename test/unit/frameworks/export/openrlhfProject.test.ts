@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileS
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { parse } from "yaml";
-import { convert } from "../../../../server/frameworks/trainers/converters.ts";
+import { convert } from "../../../../server/frameworks/trainers/convert.ts";
 import { exporters, writeProject, type Exported } from "../../../../server/frameworks/trainers/exporters.ts";
 import { checkFrameworkDocument, readFrameworkDocument } from "../../../../server/frameworks/check/index.ts";
 import { tableRows } from "../../../../server/lib/datasets/tables.ts";

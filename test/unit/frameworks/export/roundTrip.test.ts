@@ -12,7 +12,7 @@ import { isObject, type Json, type JsonObject } from "../../../../shared/lib/jso
 import { needs } from "../../../../server/config/needs.ts";
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
 import type { RunConfig } from "../../../../server/core/config/runConfig.ts";
-import { convert, type ConvertedFrom } from "../../../../server/frameworks/trainers/converters.ts";
+import { convert, type ConvertedFrom } from "../../../../server/frameworks/trainers/convert.ts";
 import { nested } from "../../../../server/frameworks/lens/settings.ts";
 import type { Missing } from "../../../../server/frameworks/trainers/exporters.ts";
 import { flagLines } from "../../../../server/frameworks/trainers/openrlhf/project/launchText.ts";

@@ -1,0 +1,32 @@
+import type { SettingsOfPaths } from "../../../lens/types.ts";
+
+/** Which settings wrote a value of the converted config. */
+export const trlPlaces: SettingsOfPaths = [
+  [/^name$/, "run_name"],
+  [/^seed$/, "seed"],
+  [/^steps$/, "max_steps"],
+  [/^model\.adapter/, "use_peft"],
+  [/^model/, "model_name_or_path"],
+  [/^tasks/, "train_dataset", "dataset_name"],
+  [/^rollout\.prompts$/, "generation_batch_size", "per_device_train_batch_size"],
+  [/^rollout\.group$/, "num_generations"],
+  [/^rollout\.max_tokens$/, "max_completion_length", "max_length"],
+  [/^rollout\.temperature$/, "temperature"],
+  [/^rollout\.top_p$/, "top_p"],
+  [/^rollout\.top_k$/, "top_k"],
+  [/^reward.*weight$/, "reward_weights", "reward_funcs"],
+  [/^reward/, "reward_funcs"],
+  [/^advantage/, "scale_rewards"],
+  [/^objective\.low$/, "epsilon"],
+  [/^objective\.high$/, "epsilon_high", "epsilon"],
+  [/^objective/, "loss_type"],
+  [/^kl/, "beta"],
+  [/^mask/, "mask_truncated_completions"],
+  [/^update\.optimizer\.lr$/, "learning_rate"],
+  [/^update\.optimizer\.weight_decay$/, "weight_decay"],
+  [/^update\.optimizer\.clip_norm$/, "max_grad_norm"],
+  [/^update\.optimizer\.warmup$/, "warmup_steps", "warmup_ratio"],
+  [/^update\.optimizer\.schedule/, "lr_scheduler_type"],
+  [/^update\.mini_batch$/, "gradient_accumulation_steps", "per_device_train_batch_size"],
+  [/^update\.epochs$/, "num_iterations"],
+];
