@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { ConfigDraft } from "./configDraft.ts";
 
 /** The baseline of its values. */
-export const criticBaseline = (lambda: number): JsonObject => ({ use: "critic", model: "critic", lambda });
+export const criticBaseline = (lambda: Json): JsonObject => ({ use: "critic", model: "critic", lambda });
 
 interface Critic {
   /** What it begins from: a path, or keys of a `tiny` model. */

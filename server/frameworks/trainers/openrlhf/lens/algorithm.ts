@@ -1,62 +1,9 @@
-/** OpenRLHF's estimators, losses, KL and corrections as Gradus' independent choices. */
+/** OpenRLHF's losses, KL and corrections as Gradus' independent choices. */
 import type { Json, JsonObject } from "../../../../../shared/lib/json.ts";
-import { criticBaseline } from "../../../lens/critic.ts";
 import { fields, type ConfigDraft } from "../../../lens/configDraft.ts";
 import type { Settings } from "../../../lens/settings.ts";
 
 const chosen = "algo.advantage";
-
-/** Over all trained tokens of the step: n in the variance, which is at least 1e-8. */
-const whiten = (settings: Settings): JsonObject => ({
-  over: "tokens",
-  population: true,
-  epsilon: 1e-8,
-  inside: "floor",
-  ...(settings.flag(`${chosen}.no_std_norm`) ? { scale: false } : {}),
-});
-
-export function advantage(settings: Settings, draft: ConfigDraft): void {
-  const name = settings.text(`${chosen}.estimator`) ?? "gae";
-  const gamma = settings.need(`${chosen}.gamma`);
-  const [low, high] = settings.list("reward.clip_range")?.map(Number) ?? [-10, 10];
-  // The range bounds the reward minus its baseline; KL is subtracted from each token after that.
-  const apart: JsonObject = {
-    penalty: "apart",
-    clip: { low: Math.min(0, low!), high: Math.max(0, high!) },
-  };
-  if (name === "gae" && (low! > -10 || high! < 10))
-    settings.refuse("reward.clip_range", "with a critic Gradus does not bound the reward itself");
-  const table: Readonly<Record<string, () => JsonObject>> = {
-    gae: () => ({
-      baseline: criticBaseline(settings.need(`${chosen}.lambd`)),
-      scale: "none",
-      level: "token",
-      gamma,
-      observations: "discount",
-      whiten: whiten(settings),
-    }),
-    reinforce: () => ({
-      baseline: "none",
-      scale: "none",
-      level: "token",
-      gamma,
-      observations: "discount",
-      whiten: whiten(settings),
-    }),
-    rloo: () => ({ baseline: "leave_one_out", scale: "none" }),
-    reinforce_baseline: () => ({ baseline: "group_mean", scale: "none", whiten: whiten(settings) }),
-    group_norm: () => ({ baseline: "group_mean", scale: { use: "group_std", epsilon: 1e-9 } }),
-    dr_grpo: () => ({ baseline: "group_mean", scale: "none" }),
-    flash_reinforce: () => ({ baseline: "batch_mean", scale: "none" }),
-  };
-  const found = table[name];
-  if (found === undefined)
-    settings.refuse(
-      `${chosen}.estimator`,
-      "OpenRLHF 0.11 does not define this estimator; group_mean is used instead",
-    );
-  draft.set("advantage", { ...(found ?? table["dr_grpo"]!)(), ...(name === "gae" ? {} : apart) });
-}
 
 export function objective(settings: Settings, draft: ConfigDraft): void {
   const both = settings.list("actor.eps_clip_low_high")?.map(Number);

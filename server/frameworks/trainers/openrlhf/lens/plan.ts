@@ -7,7 +7,7 @@ import { blocks } from "../../../lens/blocks.ts";
 import type { Missing } from "../../../lens/exporter.ts";
 import { trainedStage } from "../../../lens/stage.ts";
 import { admission } from "./admission.ts";
-import { advantage } from "./writtenAdvantage.ts";
+import { writeOpenRlhfAdvantage } from "./advantage.ts";
 import { batchOf, type Batch } from "./batch.ts";
 import { correction } from "./writtenCorrection.ts";
 import { critic } from "./critic.ts";
@@ -38,7 +38,7 @@ export function openRlhfPlan(config: RunConfig): OpenRlhfPlan {
   const batch = batchOf(stage, draft);
   sampling(body, draft);
   admission(body, draft);
-  const estimator = advantage(body, draft);
+  const estimator = writeOpenRlhfAdvantage(body, draft);
   const chargesTokens = body.kl.some(({ place }) => place === "reward");
   objective(body, batch, estimator === "gae" || estimator === "reinforce" || chargesTokens, draft);
   kl(body, batch, draft);

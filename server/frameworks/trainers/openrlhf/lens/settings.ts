@@ -5,7 +5,8 @@ import { setCritic } from "../../../lens/critic.ts";
 import { ConfigDraft, fields } from "../../../lens/configDraft.ts";
 import { dataNamed, modelName, named, otherSplit, pythonUse, stoodIn } from "../../../lens/paths.ts";
 import { reasonBy, type Settings } from "../../../lens/settings.ts";
-import { advantage, objective } from "./algorithm.ts";
+import { readOpenRlhfAdvantage } from "./advantage.ts";
+import { objective } from "./algorithm.ts";
 import { samplesOf } from "./flags.ts";
 
 const chosen = "algo.advantage";
@@ -37,7 +38,7 @@ export function convertOpenRlhf(settings: Settings): ConfigDraft {
   tasks(settings, draft);
   sampling(settings, draft);
   rewards(settings, draft);
-  advantage(settings, draft);
+  readOpenRlhfAdvantage(settings, draft);
   objective(settings, draft);
   update(settings, draft);
   return draft;

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../../../../shared/lib/json.ts";
 import { isObject } from "../../../text/values.ts";
 import type { ConfigDraft } from "../../../lens/configDraft.ts";
+import { readPrimeRlAdvantage } from "./advantage.ts";
 import { lossOf } from "./loss.ts";
 import type { Settings } from "../../../lens/settings.ts";
 
@@ -11,30 +12,10 @@ export function algorithm(settings: Settings, draft: ConfigDraft): void {
   const { objective, kl, factor } = lossOf(settings);
   const type = typeOf(settings);
   const own = settings.below(`${source}.env.taskset.algorithm`) ?? {};
-  draft.set("advantage", {
-    ...(type === "max_rl" ? { baseline: "group_mean", scale: "mean_reward" } : advantageOf(own)),
-    ...(filters(settings) ? { filter: { keep: "nonzero" } } : {}),
-  });
+  draft.set("advantage", readPrimeRlAdvantage(type, own, settings));
   draft.set("objective", { ...objective, ...aggregateOf(own), ...(factor === 1 ? {} : { factor }) });
   draft.set("kl", [...kl]);
   gates(settings, draft);
-}
-
-/** Of gradus_algorithm.py; prime-rl's own grpo where it says nothing. */
-function advantageOf({
-  baseline = "group_mean",
-  value = 0.5,
-  scale = "none",
-  epsilon = 1e-4,
-  population = false,
-  positive = 1,
-  negative = 1,
-}: JsonObject): JsonObject {
-  return {
-    baseline: baseline === "constant" ? { use: "constant", value } : baseline,
-    scale: scale === "group_std" ? { use: "group_std", epsilon, population } : scale,
-    ...(positive === 1 && negative === 1 ? {} : { sign: { positive, negative } }),
-  };
 }
 
 const aggregateOf = ({ aggregate, budget }: JsonObject): JsonObject => {
@@ -66,8 +47,6 @@ const reasons: Readonly<Record<string, string>> = {
   opsd: "see `kl` with a teacher context (`shown`)",
   sft: "a frozen model that generates has no counterpart: see a stage of `kind: sft`",
 };
-
-const filters = (settings: Settings): boolean => settings.flag("orchestrator.train.filter_zero_advantages");
 
 /** What of float32 is left of a group without advantages. */
 const least = 1e-5;

@@ -8,7 +8,7 @@ import { nameOf } from "../../../lens/exportDraft.ts";
 import type { Missing } from "../../../lens/exporter.ts";
 import { matrices } from "../../../carried/matrices.ts";
 import { trainedStage } from "../../../lens/stage.ts";
-import { advantage } from "./writtenAdvantage.ts";
+import { writePrimeRlAdvantage } from "./advantage.ts";
 import { batchOf, type Batch } from "./batch.ts";
 import { PrimeDraft } from "./draft.ts";
 import { algorithm, lora, source } from "./keys.ts";
@@ -35,7 +35,7 @@ export function primeRlPlan(config: RunConfig): PrimePlan {
   const batch = batchOf(stage, draft);
   sampling(body, draft);
   gate(body, draft);
-  advantage(body, draft);
+  writePrimeRlAdvantage(body, draft);
   const { own } = objective(body, draft);
   mask(body, draft);
   update(body, batch, draft);

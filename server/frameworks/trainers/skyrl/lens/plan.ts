@@ -7,7 +7,7 @@ import { blocks } from "../../../lens/blocks.ts";
 import type { Missing } from "../../../lens/exporter.ts";
 import { spreadFilter } from "../../../lens/spreadFilter.ts";
 import { trainedStage } from "../../../lens/stage.ts";
-import { advantage } from "./writtenAdvantage.ts";
+import { writeSkyrlAdvantage } from "./advantage.ts";
 import { groupBatch, type Batch } from "../../../lens/groupBatch.ts";
 import { corrections } from "./writtenCorrection.ts";
 import { critic } from "./critic.ts";
@@ -38,7 +38,7 @@ export function skyrlPlan(config: RunConfig): SkyrlPlan {
   sampling(body, draft);
   // DAPO's dynamic sampling.
   if (spreadFilter(body, draft)) draft.set(`${algorithm}.dynamic_sampling.type`, "filter");
-  const estimator = advantage(body, draft);
+  const estimator = writeSkyrlAdvantage(body, draft);
   objective(body, batch, draft);
   kl(body, draft);
   mask(body, draft);

@@ -8,7 +8,7 @@ import { setCritic } from "../../../lens/critic.ts";
 import { ConfigDraft, fields } from "../../../lens/configDraft.ts";
 import { dataNamed, modelName, named, stoodIn } from "../../../lens/paths.ts";
 import { reasonBy, type Settings } from "../../../lens/settings.ts";
-import { advantage } from "./advantage.ts";
+import { readSkyrlAdvantage } from "./advantage.ts";
 import { aggregateOf, kl, objective } from "./loss.ts";
 
 const algorithm = "trainer.algorithm";
@@ -49,7 +49,7 @@ export function convertSkyrl(settings: Settings): ConfigDraft {
   tasks(settings, draft);
   rollout(settings, draft);
   reward(settings, draft);
-  advantage(settings, draft);
+  readSkyrlAdvantage(settings, draft);
   draft.set("objective", objective(settings, aggregate));
   draft.set("kl", kl(settings, aggregate));
   draft.set("mask", settings.flag("generator.apply_overlong_filtering") ? ["overlong"] : []);

@@ -1,26 +1,7 @@
-/** TRL's estimators, losses, KL and corrections as Gradus' independent choices. */
+/** TRL's losses, KL and corrections as Gradus' independent choices. */
 import type { Json, JsonObject } from "../../../../../shared/lib/json.ts";
 import { fields, type ConfigDraft } from "../../../lens/configDraft.ts";
 import type { Settings } from "../../../lens/settings.ts";
-
-export function advantage(settings: Settings, draft: ConfigDraft): void {
-  const wanted = settings.get("scale_rewards");
-  const scaling = wanted === true ? "group" : wanted === false ? "none" : String(wanted);
-  const epsilon = 1e-4;
-  if (settings.text("multi_objective_aggregation") === "normalize_then_sum") {
-    draft.set("advantage", {
-      baseline: "group_mean",
-      scale: { use: "group_std", epsilon },
-      per_source: true,
-      whiten: { over: "responses", epsilon, inside: "deviation" },
-      unscored: "zero",
-    });
-    return;
-  }
-  const scale: Json =
-    scaling === "none" ? "none" : { use: scaling === "batch" ? "batch_std" : "group_std", epsilon };
-  draft.set("advantage", { baseline: "group_mean", scale, unscored: "zero" });
-}
 
 function aggregateOf(settings: Settings, kind: string): Json {
   if (["grpo", "sapo"].includes(kind)) return { use: "sequence_mean", empty_rows: "count" };

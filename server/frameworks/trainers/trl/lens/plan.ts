@@ -4,7 +4,7 @@ import type { RunConfig } from "../../../../core/config/runConfig.ts";
 import type { StageConfig } from "../../../../core/config/stageConfig.ts";
 import type { Missing } from "../../../lens/exporter.ts";
 import { trainedStage } from "../../../lens/stage.ts";
-import { advantage } from "./writtenAdvantage.ts";
+import { writeTrlAdvantage } from "./advantage.ts";
 import { batchOf, type Batch } from "./batch.ts";
 import { blocks } from "../../../lens/blocks.ts";
 import { TrlDraft } from "./draft.ts";
@@ -36,7 +36,7 @@ export function trlPlan(config: RunConfig): TrlPlan {
   saving(config, batch, draft);
   model(config, draft);
   sampling(body, draft);
-  const { factor } = advantage(body, draft);
+  const { factor } = writeTrlAdvantage(body, draft);
   objective(body, batch, draft);
   kl(body, draft);
   mask(body, draft);

@@ -6,7 +6,8 @@ import { rowsHave } from "../../../readers/dataFiles.ts";
 import { dataNamed, modelName, named, otherSplit, stoodIn } from "../../../lens/paths.ts";
 import { isObject } from "../../../text/values.ts";
 import type { Settings } from "../../../lens/settings.ts";
-import { advantage, masks, objective } from "./algorithm.ts";
+import { readTrlAdvantage } from "./advantage.ts";
+import { masks, objective } from "./algorithm.ts";
 import { rewards } from "./reward.ts";
 
 export function convertTrl(settings: Settings): ConfigDraft {
@@ -15,7 +16,7 @@ export function convertTrl(settings: Settings): ConfigDraft {
   run(settings, draft, batch);
   tasks(settings, draft);
   rewards(settings, draft);
-  advantage(settings, draft);
+  readTrlAdvantage(settings, draft);
   objective(settings, draft);
   draft.set("mask", masks(settings));
   update(settings, draft, batch);

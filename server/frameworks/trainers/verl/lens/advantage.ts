@@ -1,31 +1,66 @@
-/** verl's advantage estimators as baselines, scales and what surrounds them. */
-import type { Json, JsonObject } from "../../../../../shared/lib/json.ts";
-import { criticBaseline } from "../../../lens/critic.ts";
+/** verl's advantage estimators, and what surrounds them. */
+import { objectOf, type JsonObject } from "../../../../../shared/lib/json.ts";
+import type { StageBody } from "../../../../core/config/resolved.ts";
+import { flag, key, readAdvantage, writeAdvantage, type AdvantageLens } from "../../../lens/advantage.ts";
 import type { ConfigDraft } from "../../../lens/configDraft.ts";
+import { criticBaseline } from "../../../lens/critic.ts";
 import type { Settings } from "../../../lens/settings.ts";
 import { bounds } from "./correction.ts";
+import type { VerlDraft } from "./draft.ts";
+import { actor, correction } from "./keys.ts";
 
-const actor = "actor_rollout_ref.actor";
-const correction = "algorithm.rollout_correction";
-
+const chooses = "algorithm.adv_estimator";
 /** A rollout without a scored sibling keeps its reward in most of verl's estimators. */
 const single = "reward";
 const groupMean: JsonObject = { use: "group_mean", single };
+const groupStd = flag(
+  "algorithm.norm_adv_by_std_in_grpo",
+  { use: "group_std", epsilon: 1e-6, single: "one" },
+  "none",
+);
+const byToken: JsonObject = {
+  scale: "none",
+  level: "token",
+  gamma: key("algorithm.gamma"),
+  whiten: "tokens",
+};
+const optimal = (align: string): JsonObject => ({
+  baseline: { use: "optimal_token_baseline", align, single },
+  scale: "none",
+  level: "token",
+});
 
-export function advantage(settings: Settings, draft: ConfigDraft): void {
-  const name = settings.text("algorithm.adv_estimator") ?? "gae";
-  const chosen = estimators[name]?.(settings);
+const lens: AdvantageLens = {
+  instead: "group_mean",
+  readAs: { grpo_vectorized: "grpo" },
+  estimators: {
+    gae: { baseline: criticBaseline(key("algorithm.lam")), ...byToken },
+    gdpo: { baseline: groupMean, scale: groupStd, per_source: true, whiten: "tokens" },
+    reinforce_plus_plus_baseline: { baseline: groupMean, scale: "none", whiten: "tokens" },
+    grpo: { baseline: groupMean, scale: groupStd },
+    gpg: { baseline: groupMean, scale: "nonzero_share" },
+    rloo: { baseline: { use: "leave_one_out", single }, scale: "none" },
+    rloo_vectorized: { baseline: { use: "leave_one_out", single: "zero" }, scale: "none" },
+    grpo_passk: { baseline: "best_minus_second", scale: groupStd },
+    reinforce_plus_plus: { baseline: "none", ...byToken },
+    remax: { baseline: "greedy", scale: "none", level: "token", returns: "before" },
+    opo: { baseline: { use: "opo", single }, scale: "none" },
+    optimal_token_baseline: optimal("position"),
+    tir_optimal_token_baseline: optimal("trained"),
+  },
+};
+
+export function readVerlAdvantage(settings: Settings, draft: ConfigDraft): void {
+  const name = settings.text(chooses) ?? "gae";
+  const chosen = readAdvantage(lens, name, settings);
   // What the chosen estimator does not read changes nothing.
-  for (const key of ["gamma", "lam", "norm_adv_by_std_in_grpo"]) settings.get(`algorithm.${key}`);
+  for (const one of ["gamma", "lam", "norm_adv_by_std_in_grpo"]) settings.get(`algorithm.${one}`);
   if (chosen === undefined) {
-    settings.refuse(
-      "algorithm.adv_estimator",
-      "verl does not define this estimator; group_mean is used instead",
-    );
+    settings.refuse(chooses, "verl does not define this estimator; group_mean is used instead");
     draft.set("advantage", { baseline: groupMean, scale: "none" });
     return;
   }
-  draft.set("advantage", chosen);
+  draft.set("advantage", name.endsWith("optimal_token_baseline") ? weighted(settings, chosen) : chosen);
   if (settings.flag("algorithm.use_kl_in_reward") && name === "gdpo")
     settings.refuse(
       "algorithm.use_kl_in_reward",
@@ -36,63 +71,30 @@ export function advantage(settings: Settings, draft: ConfigDraft): void {
       "algorithm.use_pf_ppo",
       "Gradus does not draw rollouts again by their reward: see the `replay` block",
     );
-  for (const key of ["reweight_method", "weight_pow"]) settings.get(`algorithm.pf_ppo.${key}`);
+  for (const one of ["reweight_method", "weight_pow"]) settings.get(`algorithm.pf_ppo.${one}`);
 }
 
-const groupStd = (settings: Settings): Json =>
-  settings.peek("algorithm.norm_adv_by_std_in_grpo") === false
-    ? (settings.get("algorithm.norm_adv_by_std_in_grpo"), "none")
-    : (settings.get("algorithm.norm_adv_by_std_in_grpo"), { use: "group_std", epsilon: 1e-6, single: "one" });
-const gamma = (settings: Settings): number => settings.need("algorithm.gamma");
-
-const grpo = (settings: Settings): JsonObject => ({ baseline: groupMean, scale: groupStd(settings) });
-
-const estimators: Readonly<Record<string, (settings: Settings) => JsonObject>> = {
-  gae: (settings) => ({
-    baseline: criticBaseline(settings.need("algorithm.lam")),
-    scale: "none",
-    level: "token",
-    gamma: gamma(settings),
-    whiten: "tokens",
-  }),
-  grpo,
-  grpo_vectorized: grpo,
-  grpo_passk: (settings) => ({ baseline: "best_minus_second", scale: groupStd(settings) }),
-  reinforce_plus_plus: (settings) => ({
-    baseline: "none",
-    scale: "none",
-    level: "token",
-    gamma: gamma(settings),
-    whiten: "tokens",
-  }),
-  reinforce_plus_plus_baseline: () => ({ baseline: groupMean, scale: "none", whiten: "tokens" }),
-  remax: () => ({ baseline: "greedy", scale: "none", level: "token", returns: "before" }),
-  rloo: () => ({ baseline: { use: "leave_one_out", single }, scale: "none" }),
-  rloo_vectorized: () => ({ baseline: { use: "leave_one_out", single: "zero" }, scale: "none" }),
-  opo: () => ({ baseline: { use: "opo", single }, scale: "none" }),
-  gpg: () => ({ baseline: groupMean, scale: "nonzero_share" }),
-  optimal_token_baseline: (settings) => optimalTokenBaseline(settings, "position"),
-  tir_optimal_token_baseline: (settings) => optimalTokenBaseline(settings, "trained"),
-  gdpo: (settings) => ({
-    baseline: groupMean,
-    scale: groupStd(settings),
-    per_source: true,
-    whiten: "tokens",
-  }),
-};
-
-function optimalTokenBaseline(settings: Settings, align: string): JsonObject {
+/** The optimal baseline's weights are those of the correction. */
+function weighted(settings: Settings, block: JsonObject): JsonObject {
   settings.get(`${actor}.calculate_sum_pi_squared`);
   const weights = settings.peek(`${correction}.rollout_is`);
-  const threshold = settings.peek(`${correction}.rollout_is_threshold`);
-  return {
-    baseline: {
-      use: "optimal_token_baseline",
-      align,
-      single,
-      ...(typeof weights === "string" ? { importance: weights, cap: bounds(threshold).high } : {}),
-    },
-    scale: "none",
-    level: "token",
-  };
+  if (typeof weights !== "string") return block;
+  const { high: cap } = bounds(settings.peek(`${correction}.rollout_is_threshold`));
+  return { ...block, baseline: { ...objectOf(block["baseline"]), importance: weights, cap } };
+}
+
+/** @returns the estimator's name */
+export function writeVerlAdvantage({ advantage: block }: StageBody, draft: VerlDraft): string {
+  const name = writeAdvantage(lens, block, draft);
+  const { params } = block.baseline;
+  const optimal = name === "optimal_token_baseline";
+  draft.set(chooses, optimal && params["align"] === "trained" ? `tir_${name}` : name);
+  if (!optimal) return name;
+  draft.set(`${actor}.calculate_sum_pi_squared`, true);
+  const { importance, cap } = params;
+  if (importance === "none") return name;
+  // Only verl's correction has such weights.
+  draft.set(`${correction}.rollout_is`, String(importance));
+  draft.set(`${correction}.rollout_is_threshold`, String(cap));
+  return name;
 }

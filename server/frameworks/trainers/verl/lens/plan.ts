@@ -8,7 +8,7 @@ import { blocks } from "../../../lens/blocks.ts";
 import type { Missing } from "../../../lens/exporter.ts";
 import { spreadFilter } from "../../../lens/spreadFilter.ts";
 import { trainedStage } from "../../../lens/stage.ts";
-import { advantage } from "./writtenAdvantage.ts";
+import { writeVerlAdvantage } from "./advantage.ts";
 import { groupBatch, type Batch } from "../../../lens/groupBatch.ts";
 import { critic } from "./writtenCritic.ts";
 import { VerlDraft } from "./draft.ts";
@@ -37,7 +37,7 @@ export function verlPlan(config: RunConfig): VerlPlan {
   const batch = groupBatch(stage, batchKeys, draft);
   sampling(body, draft);
   filter(body, draft);
-  const estimator = advantage(body, draft);
+  const estimator = writeVerlAdvantage(body, draft);
   objective(body, draft);
   kl(body, estimator, draft);
   mask(body, draft);

@@ -5,7 +5,7 @@ import { rowsHave } from "../../../readers/dataFiles.ts";
 import { ConfigDraft, fields } from "../../../lens/configDraft.ts";
 import { dataNamed, modelName, named, stoodIn } from "../../../lens/paths.ts";
 import { reasonBy, type Settings } from "../../../lens/settings.ts";
-import { advantage } from "./advantage.ts";
+import { readVerlAdvantage } from "./advantage.ts";
 import { masks, rejectionNote } from "./correction.ts";
 import { verlCritic } from "./critic.ts";
 import { aggregateOf, kl, objective } from "./loss.ts";
@@ -65,7 +65,7 @@ export function convertVerl(settings: Settings): ConfigDraft {
   tasks(settings, draft);
   sampling(settings, draft);
   rewards(settings, draft);
-  advantage(settings, draft);
+  readVerlAdvantage(settings, draft);
   const loss = objective(settings, aggregate);
   draft.set("objective", loss);
   draft.set("kl", kl(settings, loss, aggregate));

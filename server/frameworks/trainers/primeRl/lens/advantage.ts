@@ -1,18 +1,60 @@
-/** From rewards to advantages: prime-rl's algorithms, and gradus_algorithm.py. The mirror image of `convert/primeRl/algorithm.ts`. */
-import type { Json } from "../../../../../shared/lib/json.ts";
+/** prime-rl's advantages: its own grpo and max_rl, and what gradus_algorithm.py does besides. */
+import type { Json, JsonObject } from "../../../../../shared/lib/json.ts";
 import type { StageBody } from "../../../../core/config/resolved.ts";
 import type { Scheduled } from "../../../../core/schedule.ts";
+import { readAdvantage, writeAdvantage, type AdvantageLens } from "../../../lens/advantage.ts";
 import { nameOf, type Chosen } from "../../../lens/exportDraft.ts";
+import type { Settings } from "../../../lens/settings.ts";
 import type { PrimeDraft } from "./draft.ts";
 import { algorithm, train } from "./keys.ts";
 
 type AdvantageBlock = StageBody["advantage"];
 
+const filters = `${train}.filter_zero_advantages`;
 /** Of gradus_algorithm.py. */
 const baselines: ReadonlySet<string> = new Set(["group_mean", "leave_one_out", "none", "constant"]);
 const scales: ReadonlySet<string> = new Set(["none", "group_std", "sign"]);
 
-export function advantage({ advantage: block, rollout: { group } }: StageBody, draft: PrimeDraft): void {
+const lens: AdvantageLens = {
+  instead: "group_mean",
+  unnamed: true,
+  apart: ["baseline", "scale", "sign", "filter", "penalty"],
+  estimators: {
+    grpo: { baseline: "group_mean", scale: "none" },
+    max_rl: { baseline: "group_mean", scale: "mean_reward" },
+  },
+};
+
+/** @param own what gradus_algorithm.py is told; prime-rl's own grpo where it says nothing */
+export function readPrimeRlAdvantage(
+  type: "grpo" | "max_rl",
+  own: JsonObject,
+  settings: Settings,
+): JsonObject {
+  const block = type === "max_rl" ? readAdvantage(lens, type, settings) : told(own);
+  return { ...block, ...(settings.flag(filters) ? { filter: { keep: "nonzero" } } : {}) };
+}
+
+function told({
+  baseline = "group_mean",
+  value = 0.5,
+  scale = "none",
+  epsilon = 1e-4,
+  population = false,
+  positive = 1,
+  negative = 1,
+}: JsonObject): JsonObject {
+  return {
+    baseline: baseline === "constant" ? { use: "constant", value } : baseline,
+    scale: scale === "group_std" ? { use: "group_std", epsilon, population } : scale,
+    ...(positive === 1 && negative === 1 ? {} : { sign: { positive, negative } }),
+  };
+}
+
+export function writePrimeRlAdvantage(
+  { advantage: block, rollout: { group } }: StageBody,
+  draft: PrimeDraft,
+): void {
   const [baseline, scale] = [nameOf(block.baseline), nameOf(block.scale)];
   const mean = scale === "mean_reward";
   draft.set("orchestrator.algo.type", mean ? "max_rl" : "grpo");
@@ -28,12 +70,16 @@ export function advantage({ advantage: block, rollout: { group } }: StageBody, d
       single,
       "In prime-rl a rollout without siblings has advantage 0.",
     );
-  if (!mean) own(block, draft);
-  others(block, draft);
+  if (!mean) tell(block, draft);
+  writeAdvantage(lens, block, draft);
+  const nonzero = JSON.stringify(block.filter) === JSON.stringify({ keep: "nonzero" });
+  draft.set(filters, nonzero);
+  if (block.filter !== "none" && !nonzero)
+    draft.miss("advantage.filter", block.filter, "prime-rl leaves out advantages of 0, or none: here none.");
 }
 
 /** What prime-rl's grpo does not do: each is written where it is another than the mean alone. */
-function own({ baseline, scale, sign }: AdvantageBlock, draft: PrimeDraft): void {
+function tell({ baseline, scale, sign }: AdvantageBlock, draft: PrimeDraft): void {
   const set = (key: string, value: Json | undefined): void => draft.set(`${algorithm}.${key}`, value);
   const number = (key: string, value: Scheduled): number => draft.constant(`advantage.${key}`, value);
   const [from, over] = [nameOf(baseline), nameOf(scale)];
@@ -60,22 +106,4 @@ function meanReward({ scale: { params }, sign }: AdvantageBlock, draft: PrimeDra
   miss("scale", "mean_reward", "In prime-rl a group whose mean is negative has no advantage either.");
   if (sign.positive !== 1 || sign.negative !== 1)
     draft.miss("advantage.sign", sign, "prime-rl's max_rl weights advantages of both signs alike.");
-}
-
-/** What follows in Gradus, and does not in prime-rl. */
-function others(block: AdvantageBlock, draft: PrimeDraft): void {
-  const { level, per_source, whiten, filter, clip, token_weights: weights } = block;
-  const miss = (key: string, value: unknown, reason: string): void =>
-    draft.miss(`advantage.${key}`, value, reason);
-  if (level !== "auto" && level !== "response")
-    miss("level", level, "prime-rl's advantages are of whole responses.");
-  if (per_source) miss("per_source", true, "prime-rl sums the weighted terms first.");
-  if (whiten !== "none") miss("whiten", whiten, "prime-rl does not standardise finished advantages.");
-  const nonzero = JSON.stringify(filter) === JSON.stringify({ keep: "nonzero" });
-  draft.set(`${train}.filter_zero_advantages`, nonzero);
-  if (filter !== "none" && !nonzero)
-    miss("filter", filter, "prime-rl leaves out advantages of 0, or none: here none.");
-  if (clip !== "none") miss("clip", clip, "prime-rl does not bound advantages.");
-  for (const one of weights)
-    miss("token_weights", nameOf(one), "prime-rl weights all tokens of a response alike.");
 }
