@@ -1,10 +1,9 @@
 /** Divergences from the reference, and masks. The mirror image of `convert/openrlhfAlgorithm.ts`. */
 import type { KlConfig, StageBody } from "../../../../core/config/resolved.ts";
 import { nameOf } from "../../../lens/exportDraft.ts";
+import { isAdaptive, isPlainController, missPenaltyDetails, ownPenalties } from "../../../lens/penalty.ts";
 import type { Batch } from "./batch.ts";
 import type { OpenRlhfDraft } from "./draft.ts";
-
-type Coefficient = KlConfig["coefficient"];
 
 const estimators: ReadonlySet<string> = new Set(["k1", "k2", "k3"]);
 /** OpenRLHF bounds an estimate by the one, and k3's log-ratio by the other. */
@@ -14,23 +13,16 @@ const mostWeight = 10;
 
 /** One, in the reward or in the loss. */
 export function kl({ kl: entries }: StageBody, batch: Batch, draft: OpenRlhfDraft): void {
-  const first = entries.findIndex(({ model }) => model === "reference");
-  for (const [at, { model, place }] of entries.entries())
-    if (at !== first)
-      draft.miss(
-        `kl.${at}`,
-        `${model} in the ${place}`,
-        "OpenRLHF has one penalty, on the divergence from its reference: this one is left out.",
-      );
-  const entry = entries[first];
-  if (entry === undefined) return draft.set("algo.kl.init_coef", 0);
-  const key = `kl.${first}`;
+  const [penalty] = ownPenalties(entries, draft, "of all");
+  if (penalty === undefined) return draft.set("algo.kl.init_coef", 0);
+  const { key, entry } = penalty;
   const inLoss = entry.place === "loss";
   draft.set("algo.kl.use_loss", inLoss);
   draft.set("algo.kl.estimator", estimatorOf(key, entry, draft));
   strength(key, entry, draft);
   if (inLoss) gradient(key, entry, batch, draft);
-  details(key, entry, draft);
+  missPenaltyDetails(penalty, draft, inLoss);
+  if (inLoss && entry.aggregate !== "token_mean") aggregated(key, entry, draft);
 }
 
 function estimatorOf(key: string, { estimator }: KlConfig, draft: OpenRlhfDraft): string {
@@ -67,9 +59,8 @@ function strength(key: string, { coefficient, place }: KlConfig, draft: OpenRlhf
     return draft.set("algo.kl.init_coef", draft.constant(`${key}.coefficient`, coefficient));
   draft.set("algo.kl.init_coef", coefficient.initial);
   draft.set("algo.kl.target", coefficient.target);
-  const { horizon, gain, rule, per, error_clip: clip, least, most } = coefficient;
-  const isPlain = gain === undefined && rule === "proportional" && per === "token" && clip === 0.2;
-  if (!isPlain || least !== 0 || most !== undefined || place === "loss")
+  const { horizon } = coefficient;
+  if (!isPlainController(coefficient) || place === "loss")
     draft.miss(
       `${key}.coefficient`,
       coefficient,
@@ -81,9 +72,6 @@ function strength(key: string, { coefficient, place }: KlConfig, draft: OpenRlhf
   if (!Number.isInteger(horizon))
     draft.miss(`${key}.coefficient.horizon`, horizon, "OpenRLHF's horizon is a whole number.");
 }
-
-const isAdaptive = (coefficient: Coefficient): coefficient is Extract<Coefficient, { use: "adaptive" }> =>
-  typeof coefficient === "object" && "use" in coefficient;
 
 /** Whose gradient it is: the estimate's own, or the divergence's, weighted for the updates after the first. */
 function gradient(key: string, entry: KlConfig, { updates }: Batch, draft: OpenRlhfDraft): void {
@@ -115,25 +103,6 @@ const isOpenRlhfs = (weighted: Exclude<KlConfig["importance_weighted"], false>):
   weighted.of === "gradient" &&
   weighted.detached &&
   weighted.cap === mostWeight;
-
-function details(key: string, entry: KlConfig, draft: OpenRlhfDraft): void {
-  const { direction, mask: rows, shown, turns, weight, aggregate, place } = entry;
-  const wrong: readonly (readonly [string, unknown, boolean, string])[] = [
-    ["direction", direction, direction !== "reverse", "OpenRLHF estimates KL(policy ‖ reference)."],
-    ["mask", rows, rows !== "all", "OpenRLHF's penalty acts on all responses."],
-    ["shown", shown, shown !== undefined, "OpenRLHF's reference reads the prompt alone."],
-    ["turns", turns, turns !== undefined, "OpenRLHF's penalty acts on all turns."],
-    ["weight", weight, weight !== undefined, "OpenRLHF's penalty weights all tokens alike."],
-    [
-      "importance_weighted",
-      entry.importance_weighted,
-      place === "reward" && entry.importance_weighted !== false,
-      "OpenRLHF does not weight a penalty in the reward by the ratio.",
-    ],
-  ];
-  for (const [name, value, is, reason] of wrong) if (is) draft.miss(`${key}.${name}`, value, reason);
-  if (place === "loss" && aggregate !== "token_mean") aggregated(key, entry, draft);
-}
 
 /** A mean over tokens, whatever the policy's loss does. */
 function aggregated(key: string, { aggregate }: KlConfig, draft: OpenRlhfDraft): void {

@@ -1,32 +1,22 @@
 /** The divergence from the reference, masks, and corrections for a sampler that is not the trainer. */
 import type { KlConfig, StageBody } from "../../../../core/config/resolved.ts";
+import { fixedCoefficient, missPenaltyDetails, ownPenalties } from "../../../lens/penalty.ts";
 import { nameOf, type Chosen, type TrlDraft } from "./draft.ts";
 
 /** TRL has one penalty: k3 to the reference, in the loss. */
 export function kl({ kl: entries }: StageBody, draft: TrlDraft): void {
-  let used = false;
-  for (const [at, entry] of entries.entries()) {
-    const key = `kl.${at}`;
-    const { model, coefficient } = entry;
-    if (used || model !== "reference") {
-      draft.miss(
-        key,
-        model,
-        "TRL's GRPO has one penalty, on the divergence from its reference: this one is left out.",
-      );
-      continue;
-    }
-    used = true;
-    draft.set("beta", coefficientOf(`${key}.coefficient`, coefficient, draft));
+  for (const penalty of ownPenalties(entries, draft, "of all")) {
+    const { key, entry } = penalty;
+    draft.set("beta", fixedCoefficient(penalty, draft, "TRL's coefficient"));
     weighted(key, entry, draft);
-    details(key, entry, draft);
+    missPenaltyDetails(penalty, draft, true);
+    const estimator = nameOf(entry.estimator);
+    if (estimator !== "k3") draft.miss(`${key}.estimator`, estimator, "TRL's estimate is k3.");
+    if (entry.place !== "loss")
+      draft.miss(`${key}.place`, entry.place, "TRL adds the divergence to the loss.");
+    if (entry.aggregate !== "objective")
+      draft.miss(`${key}.aggregate`, entry.aggregate, "TRL normalises the penalty as the loss.");
   }
-}
-
-function coefficientOf(key: string, coefficient: KlConfig["coefficient"], draft: TrlDraft): number {
-  if (typeof coefficient === "number" || "schedule" in coefficient) return draft.constant(key, coefficient);
-  draft.miss(key, coefficient, `TRL's coefficient does not adapt: it stays at ${coefficient.initial}.`);
-  return coefficient.initial;
 }
 
 /** TRL weights the estimate by the ratio unless it is told not to. */
@@ -40,25 +30,6 @@ function weighted(key: string, { importance_weighted: by }: KlConfig, draft: Trl
       by,
       `TRL weights by the ratio of the loss, of the ${String(level)}.`,
     );
-}
-
-function details(key: string, entry: KlConfig, draft: TrlDraft): void {
-  const wrong: readonly (readonly [string, unknown, boolean, string])[] = [
-    ["estimator", nameOf(entry.estimator), nameOf(entry.estimator) !== "k3", "TRL's estimate is k3."],
-    ["direction", entry.direction, entry.direction !== "reverse", "TRL estimates KL(policy ‖ reference)."],
-    ["place", entry.place, entry.place !== "loss", "TRL adds the divergence to the loss."],
-    ["mask", entry.mask, entry.mask !== "all", "TRL's penalty acts on all completions."],
-    ["shown", entry.shown, entry.shown !== undefined, "TRL's reference reads the prompt alone."],
-    ["turns", entry.turns, entry.turns !== undefined, "TRL's penalty acts on all turns."],
-    ["weight", entry.weight, entry.weight !== undefined, "TRL's penalty weights all tokens alike."],
-    [
-      "aggregate",
-      entry.aggregate,
-      entry.aggregate !== "objective",
-      "TRL normalises the penalty as the loss.",
-    ],
-  ];
-  for (const [name, value, is, reason] of wrong) if (is) draft.miss(`${key}.${name}`, value, reason);
 }
 
 /** What sets a mask in TRL; a text: why it cannot. */

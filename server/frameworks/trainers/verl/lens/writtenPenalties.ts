@@ -1,122 +1,64 @@
 /** Divergences from the reference, masks, and corrections for a sampler that is not the trainer. */
 import type { Json } from "../../../../../shared/lib/json.ts";
-import type { KlConfig, StageBody } from "../../../../core/config/resolved.ts";
+import type { StageBody } from "../../../../core/config/resolved.ts";
 import { nameOf, type Chosen } from "../../../lens/exportDraft.ts";
+import {
+  fixedCoefficient,
+  missPenaltyDetails,
+  ownPenalties,
+  penaltyEstimator,
+  setController,
+  type PlacedPenalty,
+} from "../../../lens/penalty.ts";
 import type { VerlDraft } from "./draft.ts";
 import { actor, correction } from "./keys.ts";
 
 /** verl's names of the estimators. */
 const estimators: Readonly<Record<string, string>> = { k1: "kl", abs: "abs", k2: "mse", k3: "low_var_kl" };
-/** verl bounds k3's log-ratio by the one, and the estimate by the other. */
-const [logBound, mostOfK3] = [20, 10];
-
 /** One in the reward, one in the loss. */
 export function kl({ kl: entries }: StageBody, estimator: string, draft: VerlDraft): void {
-  const used = new Set<string>();
   draft.set(`${actor}.use_kl_loss`, false);
-  for (const [at, entry] of entries.entries()) {
-    const { model, place } = entry;
-    const key = `kl.${at}`;
-    if (used.has(place) || model !== "reference") {
-      draft.miss(
-        key,
-        model,
-        `verl has one penalty in the ${place}, on the divergence from its reference: this one is left out.`,
-      );
-      continue;
-    }
-    used.add(place);
-    if (place === "loss") inLoss(key, entry, draft);
-    else inReward(key, entry, estimator, draft);
-    details(key, entry, draft);
+  for (const penalty of ownPenalties(entries, draft, "of each place")) {
+    const { key, entry } = penalty;
+    if (entry.place === "loss") inLoss(penalty, draft);
+    else inReward(penalty, estimator, draft);
+    missPenaltyDetails(penalty, draft);
+    if (entry.place === "loss" && entry.aggregate !== "objective")
+      draft.miss(`${key}.aggregate`, entry.aggregate, "verl normalises the penalty as the loss.");
   }
 }
 
-function inLoss(key: string, entry: KlConfig, draft: VerlDraft): void {
+function inLoss(penalty: PlacedPenalty, draft: VerlDraft): void {
   draft.set(`${actor}.use_kl_loss`, true);
-  draft.set(`${actor}.kl_loss_type`, estimatorOf(key, entry, draft));
-  const { coefficient } = entry;
-  if (typeof coefficient === "number" || "schedule" in coefficient)
-    return draft.set(`${actor}.kl_loss_coef`, draft.constant(`${key}.coefficient`, coefficient));
-  draft.set(`${actor}.kl_loss_coef`, coefficient.initial);
-  draft.miss(
-    `${key}.coefficient`,
-    coefficient,
-    `verl's coefficient in the loss does not adapt: it stays at ${coefficient.initial}.`,
-  );
+  draft.set(`${actor}.kl_loss_type`, estimatorOf(penalty, draft));
+  draft.set(`${actor}.kl_loss_coef`, fixedCoefficient(penalty, draft));
 }
 
-const [controller, usualHorizon] = [
-  "algorithm.kl_ctrl",
-  { gain: undefined, rule: "proportional", per: "token" },
-];
+const controller = "algorithm.kl_ctrl";
+const controllerKeys = {
+  type: `${controller}.type`,
+  start: `${controller}.kl_coef`,
+  target: `${controller}.target_kl`,
+  horizon: `${controller}.horizon`,
+};
 
-function inReward(key: string, entry: KlConfig, estimator: string, draft: VerlDraft): void {
+function inReward(penalty: PlacedPenalty, estimator: string, draft: VerlDraft): void {
   if (estimator === "gdpo")
     return draft.miss(
-      `${key}.place`,
+      `${penalty.key}.place`,
       "reward",
       "verl's gdpo reads the terms alone: the penalty has no effect.",
     );
   draft.set("algorithm.use_kl_in_reward", true);
-  draft.set("algorithm.kl_penalty", estimatorOf(key, entry, draft));
-  const { coefficient } = entry;
-  if (typeof coefficient === "number" || "schedule" in coefficient)
-    return draft.set(`${controller}.kl_coef`, draft.constant(`${key}.coefficient`, coefficient));
-  draft.set(`${controller}.type`, "adaptive");
-  draft.set(`${controller}.kl_coef`, coefficient.initial);
-  draft.set(`${controller}.target_kl`, coefficient.target);
-  draft.set(`${controller}.horizon`, coefficient.horizon);
-  const { gain, rule, per, error_clip: clip, least, most } = coefficient;
-  if (
-    JSON.stringify({ gain, rule, per }) !== JSON.stringify(usualHorizon) ||
-    clip !== 0.2 ||
-    least !== 0 ||
-    most !== undefined
-  )
-    draft.miss(
-      `${key}.coefficient`,
-      coefficient,
-      "verl's controller is proportional, by the mean over tokens, without bounds.",
-    );
+  draft.set("algorithm.kl_penalty", estimatorOf(penalty, draft));
+  setController(penalty, controllerKeys, draft);
 }
 
-function estimatorOf(key: string, { estimator }: KlConfig, draft: VerlDraft): string {
-  const name = nameOf(estimator);
-  const own = estimators[name];
-  if (own === undefined) {
-    draft.miss(`${key}.estimator`, name, "verl has no such estimate: it takes k3.");
-    return "low_var_kl";
-  }
-  const { straight_through: straight, clamp, clamp_log_ratio: log } = estimator.params;
-  if (name === "k3" && (clamp ?? null) !== mostOfK3)
-    draft.miss(`${key}.estimator.clamp`, clamp ?? null, `verl bounds a token's k3 by ${mostOfK3}.`, "guard");
-  if (name === "k3" && typeof log === "number" && log < logBound)
-    draft.miss(`${key}.estimator.clamp_log_ratio`, log, `verl bounds k3's log-ratio by ${logBound}.`);
-  return straight === true && name !== "k2" ? `${own}+` : own;
-}
-
-function details(key: string, entry: KlConfig, draft: VerlDraft): void {
-  const wrong: readonly (readonly [string, unknown, boolean, string])[] = [
-    ["direction", entry.direction, entry.direction !== "reverse", "verl estimates KL(policy ‖ reference)."],
-    ["mask", entry.mask, entry.mask !== "all", "verl's penalty acts on all responses."],
-    ["shown", entry.shown, entry.shown !== undefined, "verl's reference reads the prompt alone."],
-    ["turns", entry.turns, entry.turns !== undefined, "verl's penalty acts on all turns."],
-    ["weight", entry.weight, entry.weight !== undefined, "verl's penalty weights all tokens alike."],
-    [
-      "importance_weighted",
-      entry.importance_weighted,
-      entry.importance_weighted !== false,
-      "verl does not weight the penalty by the ratio.",
-    ],
-    [
-      "aggregate",
-      entry.aggregate,
-      entry.place === "loss" && entry.aggregate !== "objective",
-      "verl normalises the penalty as the loss.",
-    ],
-  ];
-  for (const [name, value, is, reason] of wrong) if (is) draft.miss(`${key}.${name}`, value, reason);
+function estimatorOf(penalty: PlacedPenalty, draft: VerlDraft): string {
+  const own = penaltyEstimator(penalty, estimators, draft);
+  const { estimator } = penalty.entry;
+  const straight = estimator.params["straight_through"] === true && nameOf(estimator) in estimators;
+  return straight && own !== "mse" ? `${own}+` : own;
 }
 
 export function mask({ mask: chosen }: StageBody, draft: VerlDraft): void {
