@@ -122,6 +122,24 @@ const faults: readonly Fault[] = [
     except: ["shared/daemon/runtime.ts"],
   },
   {
+    what: "a file that is closed some time after the call that ends its use: Windows removes neither it nor its folder until then",
+    pattern: /then\(\(\) => closeSync\(/,
+    example: "void thread.terminate().then(() => closeSync(file));",
+    except: [],
+  },
+  {
+    what: "the home folder as the system writes it, where a shell's text has it: `\\` is the shell's own",
+    pattern: /HOME\b[^\n]*(?<!slashed\()homedir\(\)/,
+    example: 'new Map([["HOME", computedWord(homedir())]])',
+    except: [],
+  },
+  {
+    what: "a path from home as the system joins it, where others of its kind have `/`",
+    pattern: /join\("~"/,
+    example: 'join("~", relativePath(home, place))',
+    except: [],
+  },
+  {
     what: "a folder made of what a person calls something, which Windows may not have",
     pattern: /join\([^;]*, config\.name\)/,
     example: 'const folder = join(".gradus", "export", config.name);',
