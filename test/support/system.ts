@@ -37,6 +37,7 @@ export const needs = {
     isWindows && processStart(process.pid) === ""
       ? { skip: "PowerShell says nothing of processes here" }
       : {},
+  peak: unlessWindows("what a process held at most has all of the library in it, which Wine reads whole"),
   nativeSqlite:
     isWindows && sqliteDriver() === "node-sqlite3-wasm" ? { skip: "there is no native SQLite here" } : {},
 } as const satisfies Record<string, Options>;

@@ -2,13 +2,17 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { whyNoWine } from "../../support/systems/machine.ts";
 import { windowsCheckout, type WindowsCheckout } from "../../support/systems/windowsCheckout.ts";
 import { whyNoWheels } from "../../support/systems/wheelIndex.ts";
 
-/** Folders of test/unit. Others compute, or read texts, and ask nothing of a system. */
+/**
+ * Folders of test/unit. Of the others most compute, or read texts, and ask nothing of a system. Not run, and not looked at here:
+ * `sites` and `harbor`, which are shells of Linux; `trust`, which plants links; `cli`, whose tests expect paths with `/` in
+ * what is printed; `methods`, `analysis` and `frameworks`, where a python3 or a server is asked.
+ */
 const rooms = [
   "daemon",
   "datasets",
@@ -20,14 +24,20 @@ const rooms = [
   "sandbox",
   "setup",
   "shared",
-  "sites",
   "store",
-  "trust",
 ];
 
-/** Files of these rooms that Wine does not run, by what they need. */
+/** Files of these rooms that are not run, by what they need. */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
-  "most of it starts a python3, of which there is none": ["store/hook.test.ts"],
+  "a connection by TCP, which Node cannot make under Wine 8: it knows no routes": [
+    "endpoint/bounds.test.ts",
+    "run/newTasks.test.ts",
+    "setup/wheels.test.ts",
+  ],
+  "a watch that sees into folders, which Wine has not": ["daemon/watch.test.ts"],
+  python3: ["setup/mathTerms.test.ts", "store/hook.test.ts"],
+  "ps, or programs that are scripts of a shell": ["sandbox/processes.test.ts", "sandbox/wall.test.ts"],
+  "the paths of another system, which are joined as that one does": ["setup/npm.test.ts"],
 };
 
 const skip = whyNoWine() ?? whyNoWheels();
@@ -45,15 +55,18 @@ const files = filesOf("unit").filter(
 
 if (skip !== undefined) test("our unit tests on Windows", { skip }, () => undefined);
 else {
-  let checkout: Promise<WindowsCheckout> | undefined;
-  after(async () => (await checkout)?.close());
+  let checkout: WindowsCheckout | undefined;
+  before(async () => {
+    checkout = await windowsCheckout(files);
+  });
+  after(() => checkout?.close());
   const sum = { passed: 0, failed: 0, skipped: 0 };
   // Each waits for its programs as long as it computes.
   describe("on Windows", { concurrency: 2 }, () => {
     for (const file of files)
       test(file, { timeout: limit }, async (t) => {
-        const { test: run } = await (checkout ??= windowsCheckout(files));
-        const { passed, failed, skipped, failures } = await run(file, t.signal);
+        assert.ok(checkout !== undefined);
+        const { passed, failed, skipped, failures } = await checkout.test(file, t.signal);
         sum.passed += passed;
         sum.failed += failed;
         sum.skipped += skipped;

@@ -123,10 +123,11 @@ export function wineNode(
     WINEPREFIX: prefix,
     WINEDEBUG: "-all",
     WINEDLLOVERRIDES: "mscoree,mshtml=;msvcp140,vcruntime140,vcruntime140_1=n",
-    NODE_SKIP_PLATFORM_CHECK: "1",
     GRADUS_DATA: path(join(home, "data")),
     ...more(path),
   };
+  // Else it is a Windows 7, which Node refuses: also in a process that is given no variable. This makes the disk, too.
+  spawnSync("wine", ["winecfg", "-v", "win10"], { env, stdio: "ignore" });
   return {
     node,
     disk: join(prefix, "drive_c"),

@@ -45,9 +45,7 @@ __declspec(dllexport) int ProcessPrng(void *bytes, unsigned long long length) {
   return SystemFunction036(bytes, (unsigned long)length);
 }
 `;
-async function addRandomBytes({ start, disk }: WineNode, folder: string): Promise<void> {
-  // The first program makes Wine's disk.
-  await start(["--version"], folder).ended;
+async function addRandomBytes({ disk }: WineNode): Promise<void> {
   const { buildDll } = await load<{
     buildDll(source: string, file: string, libraries: readonly string[]): Promise<void>;
   }>("scripts/addon/build.mjs");
@@ -98,7 +96,6 @@ export async function windowsCheckout(files: readonly string[]): Promise<Windows
   copyTo(checkout);
   const built = join(checkout, "out", "programs");
   const wine = wineNode(home, (path) => ({
-    GRADUS_SQLITE: "node-sqlite3-wasm",
     GRADUS_TEST_CLI: path(join(built, "dist", "cli.mjs")),
     GRADUS_TEST_WORKER: path(join(built, "test", "rpc", "worker.mjs")),
   }));
@@ -111,7 +108,7 @@ export async function windowsCheckout(files: readonly string[]): Promise<Windows
     const flags = ["--os=win32", "--cpu=x64", "--ignore-scripts", "--no-audit", "--no-fund"];
     await run("npm", ["ci", ...flags], { cwd: checkout });
     record(checkout, wine, await addEngine(join(home, "data")));
-    await addRandomBytes(wine, home);
+    await addRandomBytes(wine);
   } catch (error) {
     close();
     throw error;
