@@ -30,7 +30,7 @@ export interface WindowsCheckout {
   close(): void;
 }
 
-const notCopied = new Set(["node_modules", "out", "dist", ".git"]);
+const notCopied = new Set(["node_modules", "out", ".git"]);
 function copyTo(folder: string): void {
   const from = process.cwd();
   cpSync(from, folder, {
