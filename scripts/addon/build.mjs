@@ -1,7 +1,16 @@
 // The native addon for any of the systems, built here by one pinned zig against stubs of TensorFlow's names: neither a
 // compiler nor the library of that system is needed, and the same sources give the same bytes.
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { dataFolder, home } from "../setup/places.mjs";
@@ -56,6 +65,33 @@ function zigIn(zig, folder) {
   const cache = join(dataFolder(), "zig", "cache");
   const env = { ZIG_GLOBAL_CACHE_DIR: cache, ZIG_LOCAL_CACHE_DIR: cache };
   return (...words) => must(zig, words, { what: "building the addon", cwd: folder, env });
+}
+
+/** For a DLL that needs no runtime: it brings its own `_DllMainCRTStartup`. */
+const bare = ["-Os", "-shared", "-nostdlib", "-fno-builtin", "-g0", "-s"];
+const bareStart = "int _DllMainCRTStartup(void *module, unsigned reason, void *reserved) { return 1; }\n";
+
+/** Builds a DLL for Windows of one text of C, for tests. */
+export async function buildDll(source, file, libraries) {
+  const zig = await fetchZig();
+  const folder = mkdtempSync(join(dataFolder(), "zig", ".dll-"));
+  try {
+    writeFileSync(join(folder, "one.c"), source + bareStart);
+    const linked = libraries.map((name) => `-l${name}`);
+    await zigIn(zig, folder)(
+      "cc",
+      "-target",
+      systems["win32-x64"].target,
+      ...bare,
+      "-o",
+      "one.dll",
+      "one.c",
+      ...linked,
+    );
+    copyFileSync(join(folder, "one.dll"), file);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 const empty = (names) => names.map((name) => `void ${name}(void) {}\n`).join("");
@@ -116,10 +152,8 @@ async function buildPython(run, target, folder) {
       ? `__declspec(dllexport) void *${name}[64];`
       : `__declspec(dllexport) void *${name}(void) { return 0; }`,
   );
-  const start = "int _DllMainCRTStartup(void *module, unsigned reason, void *reserved) { return 1; }";
-  writeFileSync(join(folder, "python312.c"), `${source.join("\n")}\n${start}\n`);
-  const flags = ["-shared", "-nostdlib", "-fno-builtin", "-g0", "-s"];
-  await run("cc", "-target", target, "-Os", ...flags, "-o", "python312.dll", "python312.c");
+  writeFileSync(join(folder, "python312.c"), `${source.join("\n")}\n${bareStart}`);
+  await run("cc", "-target", target, ...bare, "-o", "python312.dll", "python312.c");
   return "python312.dll";
 }
 

@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { UserError } from "../../shared/lib/errors.ts";
+import { windowsProgram } from "../../shared/lib/windowsProgram.ts";
 import { shellQuoted } from "../../shared/lib/shellQuoted.ts";
 import type { JobState } from "./jobs/runner.ts";
 import { shellWord, type Shell, type ShellAnswer } from "./shell.ts";
@@ -48,9 +49,12 @@ if [ -d ${place} ]; then cp -R -p -- ${part}/. ${place}/ && rm -rf -- ${part}; e
     );
 }
 
+/** Windows has one of its own. */
+const tar = process.platform === "win32" ? windowsProgram("tar.exe") : "tar";
+
 function packed(folder: string): Promise<Buffer> {
   return new Promise((done, refuse) => {
-    const child = spawn("tar", ["-C", folder, "-cf", "-", "."], {
+    const child = spawn(tar, ["-C", folder, "-cf", "-", "."], {
       stdio: ["ignore", "pipe", "pipe"],
       windowsHide: true,
       // macOS would add a file of attributes to each.

@@ -4,6 +4,7 @@
 import { pathToFileURL } from "node:url";
 
 const [cli, mark] = process.argv.slice(2);
+const home = process.cwd();
 let number = 0;
 let runs = false;
 
@@ -21,6 +22,8 @@ process.on("beforeExit", (code) => {
   if (!runs) return;
   runs = false;
   process.exitCode = undefined;
+  // Windows removes no folder in which a process works.
+  process.chdir(home);
   for (const stream of [process.stdout, process.stderr]) {
     // Each command listens for a reader that has gone.
     stream.removeAllListeners("error");

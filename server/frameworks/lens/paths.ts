@@ -8,9 +8,9 @@ import { isRows } from "../../lib/datasets/tables.ts";
 import { dataOf } from "../readers/dataFiles.ts";
 import { placeOfFile } from "../readers/verlFiles.ts";
 import type { Settings } from "./settings.ts";
-import { relativePath } from "../../../shared/lib/slashes.ts";
+import { relativePath, slashed } from "../../../shared/lib/slashes.ts";
 
-const fromHome = (path: string): string => path.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/)/, homedir());
+const fromHome = (path: string): string => path.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/)/, slashed(homedir()));
 
 /**
  * A path as it is written, from the configuration's folder. A command may have been started in a folder above, as in a

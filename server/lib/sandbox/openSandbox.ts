@@ -20,8 +20,11 @@ const file = (): string =>
       threadFile("sandboxProcess.mjs", "The process that runs programs"),
   );
 
-/** KiB: the smallest of the main thread of each system, less what Node itself takes. */
-const stack = process.platform === "win32" ? 900 : 7000;
+/**
+ * KiB: the smallest of the main thread of each system, less what Node itself takes. On Windows a program says how much it wants,
+ * and node.exe says 8 MiB; of an editor's own program that is not known, and a megabyte is what Windows gives otherwise.
+ */
+const stack = process.platform === "win32" && process.versions["electron"] !== undefined ? 900 : 7000;
 /** MiB that the JavaScript around an interpreter may hold; programs have memory of their own. */
 const heap = 256;
 

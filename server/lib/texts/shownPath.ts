@@ -1,6 +1,6 @@
 /** A path as messages name it. */
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { dirname, isAbsolute, resolve } from "node:path";
 import { liesIn } from "../../../shared/lib/liesIn.ts";
 import { relativePath } from "../../../shared/lib/slashes.ts";
 
@@ -16,7 +16,7 @@ export function shownPath(folder: string, path: string): string {
   const shared = resolve(folder, "../".repeat(ups));
   const isNear = ups === 0 || (shared !== dirname(shared) && !liesIn(home, shared));
   if (isNear && !isAbsolute(short)) return short;
-  return home !== dirname(home) && liesIn(place, home) ? join("~", relativePath(home, place)) : place;
+  return home !== dirname(home) && liesIn(place, home) ? `~/${relativePath(home, place)}` : place;
 }
 
 /** What a message says of a file that is not there: the beginning of its sentence. */

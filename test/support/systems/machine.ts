@@ -99,31 +99,57 @@ export function nodeFor(system: "win-x64" | "linux-arm64", folder: string): stri
   return join(folder, "package", "bin", system === "win-x64" ? "node.exe" : "node");
 }
 
-/** Windows, as Wine plays it, with its own runtime of C++ switched off: a bare Windows has none. */
-export function wineMachine({ program, home, index }: Setting): Machine {
+/** Node for Windows in a Wine of its own, with Wine's own runtime of C++ switched off: a bare Windows has none. */
+export interface WineNode {
+  readonly node: string;
+  /** Where its disk C: is. */
+  readonly disk: string;
+  path(file: string): string;
+  start(words: readonly string[], folder: string): Started;
+  close(): void;
+}
+
+/** @param more of the environment, which has nothing of this process's */
+export function wineNode(
+  home: string,
+  more: (path: WineNode["path"]) => Readonly<Record<string, string>>,
+): WineNode {
   const node = nodeFor("win-x64", join(home, "node"));
+  const prefix = join(home, "prefix");
   const path = (file: string): string => `Z:${file.replaceAll("/", "\\")}`;
   const env = {
     HOME: home,
     PATH: process.env["PATH"] ?? "",
-    WINEPREFIX: join(home, "prefix"),
+    WINEPREFIX: prefix,
     WINEDEBUG: "-all",
     WINEDLLOVERRIDES: "mscoree,mshtml=;msvcp140,vcruntime140,vcruntime140_1=n",
-    NODE_SKIP_PLATFORM_CHECK: "1",
-    UV_DEFAULT_INDEX: index,
     GRADUS_DATA: path(join(home, "data")),
+    ...more(path),
   };
-  const run = (words: readonly string[], folder: string): Started =>
-    begun(["wine", node, ...words], folder, env, home);
+  // Else it is a Windows 7, which Node refuses: also in a process that is given no variable. This makes the disk, too.
+  spawnSync("wine", ["winecfg", "-v", "win10"], { env, stdio: "ignore" });
+  return {
+    node,
+    disk: join(prefix, "drive_c"),
+    path,
+    start: (words, folder) => begun(["wine", node, ...words], folder, env, home),
+    close: () => {
+      if (existsSync(prefix)) spawnSync("wineserver", ["-k"], { env });
+    },
+  };
+}
+
+/** Windows, as Wine plays it. */
+export function wineMachine({ program, home, index }: Setting): Machine {
+  const wine = wineNode(home, () => ({ UV_DEFAULT_INDEX: index }));
+  const { path, close } = wine;
   const start = (words: readonly string[], folder: string): Started =>
-    run([path(join(program, "bin", "gradus")), ...words], folder);
+    wine.start([path(join(program, "bin", "gradus")), ...words], folder);
   return {
     path,
     start,
     gradus: (words, folder) => start(words, folder).ended,
-    kill: async (pid) => void (await run(["-e", `process.kill(${pid}, "SIGKILL")`], home).ended),
-    close: () => {
-      if (existsSync(join(home, "prefix"))) spawnSync("wineserver", ["-k"], { env });
-    },
+    kill: async (pid) => void (await wine.start(["-e", `process.kill(${pid}, "SIGKILL")`], home).ended),
+    close,
   };
 }

@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -10,6 +20,7 @@ import { ownPlace, samePlace } from "../../../shared/daemon/place.ts";
 import { isAlive, isRunning, ownIdentity, processStart, worksOn } from "../../../shared/daemon/process.ts";
 import { holderOf, leasePath, takeLease, writeWorker } from "../../../shared/run/lease.ts";
 import { until } from "../../support/until.ts";
+import { needs } from "../../support/system.ts";
 
 const base = mkdtempSync(join(tmpdir(), "gradus-identity-"));
 const children: ChildProcess[] = [];
@@ -38,20 +49,27 @@ const worker = { attempt: 0, startedAt: "2026-01-01T00:00:00Z", version: "0.1.0"
 const elsewhere = { ...ownPlace(), boot: "another-boot", pids: "pid:[1]", host: "devbox" };
 const old = new Date(Date.now() - 3_600_000);
 
-test("a process is one by pid and start time; an empty start time matches none", async () => {
-  const pid = await living();
-  assert.ok(isAlive(identity(pid)));
-  assert.ok(isAlive({ pid, processStart: processStart(pid) }), "a file of an earlier version names no place");
-  for (const start of ["", "1"])
-    assert.equal(isAlive({ pid, processStart: start }), false, `start "${start}"`);
-  assert.equal(
-    isAlive({ ...identity(pid), place: elsewhere }),
-    false,
-    "the same number elsewhere is another",
-  );
-  assert.ok(isRunning(pid));
-  for (const none of [0, -1, 1.5, NaN]) assert.equal(isRunning(none), false);
-});
+test(
+  "a process is one by pid and start time; an empty start time matches none",
+  needs.powershell,
+  async () => {
+    const pid = await living();
+    assert.ok(isAlive(identity(pid)));
+    assert.ok(
+      isAlive({ pid, processStart: processStart(pid) }),
+      "a file of an earlier version names no place",
+    );
+    for (const start of ["", "1"])
+      assert.equal(isAlive({ pid, processStart: start }), false, `start "${start}"`);
+    assert.equal(
+      isAlive({ ...identity(pid), place: elsewhere }),
+      false,
+      "the same number elsewhere is another",
+    );
+    assert.ok(isRunning(pid));
+    for (const none of [0, -1, 1.5, NaN]) assert.equal(isRunning(none), false);
+  },
+);
 
 test("places: a boot id decides before a name, a PID namespace before both", () => {
   const here = { host: "a", boot: "1", pids: "n" };
@@ -62,7 +80,7 @@ test("places: a boot id decides before a name, a PID namespace before both", () 
   assert.equal(samePlace({ ...here, boot: "" }, { ...here, boot: "", host: "b" }), false);
 });
 
-test("a process is ours by its command line, whatever a file says", async () => {
+test("a process is ours by its command line, whatever a file says", needs.powershell, async () => {
   const [one, two] = [newRun("cmd/one"), newRun("cmd/two")];
   const ours = await living("worker", one, "--attempt", "0");
   assert.ok(worksOn(ours, ["worker"], one));
@@ -116,6 +134,24 @@ test("a worker gives signs of life while its own thread is busy", async () => {
     lease.release();
   }
 });
+
+test(
+  "a lease that was released has no file open: Windows would not remove the run's folder",
+  needs.proc,
+  () => {
+    const folder = newRun("released");
+    takeLease(folder, 0, "0.1.0").release();
+    // The look itself has one of them open, which is closed by then.
+    const open = readdirSync("/proc/self/fd")
+      .map((name) => join("/proc/self/fd", name))
+      .filter((link) => lstatSync(link, { throwIfNoEntry: false }) !== undefined)
+      .map((link) => readlinkSync(link));
+    assert.ok(
+      open.every((file) => !file.startsWith(folder)),
+      open.join(),
+    );
+  },
+);
 
 test("a lock of another place is held while touched, then taken", () => {
   const path = join(base, "lock");

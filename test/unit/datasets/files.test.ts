@@ -1,7 +1,7 @@
 /** Names of data as files: folders, patterns, saved datasets and the Hugging Face cache, as its own packages made them. */
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { cardConfigs, splitsOfConfig } from "../../../server/lib/datasets/card.ts";
@@ -13,6 +13,7 @@ import { arrowForm } from "../../../server/lib/datasets/arrow.ts";
 import { tableRows } from "../../../server/lib/datasets/tables.ts";
 import { datasets as fixtures, hub, useHubCache } from "../../support/hubCache.ts";
 import { temporary } from "../support.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 const sums = join("datasets--gradus--sums", "snapshots");
 const [main, v1] = ["b28b7af69320201d1cf206ebf28373980add1451", "5a6df720540c20d95d530d3fd6885511223d5d20"];
@@ -66,7 +67,7 @@ describe("a saved dataset", () => {
   it("is its Arrow files, row by row", () => {
     const files = datasetFiles(join(fixtures, "saved"));
     assert.deepEqual(
-      files.map((file) => relative(fixtures, file)),
+      files.map((file) => relativePath(fixtures, file)),
       ["saved/data-00000-of-00002.arrow", "saved/data-00001-of-00002.arrow"],
     );
     const rows = files.flatMap((file) => [...tableRows(file)]);
@@ -155,7 +156,7 @@ describe("a pattern, and a folder of files", () => {
 describe("the Hugging Face cache", () => {
   useHubCache();
   const found = (name: string): string[] =>
-    datasetFiles(`hf://datasets/gradus/sums${name}`).map((file) => relative(join(hub, sums), file));
+    datasetFiles(`hf://datasets/gradus/sums${name}`).map((file) => relativePath(join(hub, sums), file));
   const train = [0, 1].map((i) => `${main}/main/train-0000${i}-of-00002.parquet`);
 
   it("has a dataset's training files, of its default configuration", () =>

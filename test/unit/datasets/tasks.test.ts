@@ -1,7 +1,7 @@
 /** Tasks of every form of data, and what a config's checks say of them. */
 import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { modelFacts } from "../../../server/analysis/modelFacts.ts";
 import { dataset } from "../../../server/methods/tasks/dataset.ts";
@@ -9,6 +9,7 @@ import { loadConfig } from "../../../server/rules/load.ts";
 import type { ListedTask } from "../../../server/core/slots/tasks.ts";
 import { made, temporary } from "../support.ts";
 import { datasets as fixtures, useHubCache } from "../../support/hubCache.ts";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 
 useHubCache();
 
@@ -47,7 +48,7 @@ describe("tasks", () => {
   });
   it("know their file, and their row in it", () => {
     assert.deepEqual(
-      tasksOf("saved").map(({ file, row }) => `${relative(fixtures, file)} ${row}`),
+      tasksOf("saved").map(({ file, row }) => `${relativePath(fixtures, file)} ${row}`),
       [
         ...[1, 2, 3].map((row) => `saved/data-00000-of-00002.arrow ${row}`),
         ...[1, 2].map((row) => `saved/data-00001-of-00002.arrow ${row}`),

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { z } from "zod";
+import { messageOf } from "../../../shared/lib/errors.ts";
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import { readHeader } from "../../../server/engine/formats/gguf/header.ts";
 import { tokenizerOf } from "../../../server/engine/formats/gguf/tokenizer.ts";
@@ -199,7 +200,10 @@ void test("a tokenizer written to a folder is read back the same", () => {
     writeFileSync(join(place, "tokenizer.json"), `{"gradus": "characters"}`);
     assert.equal(readTokenizer(place).name, "characters");
     writeFileSync(join(place, "tokenizer.json"), `{"model": {"type": "Nonsense", "vocab": {}}}`);
-    assert.throws(() => readTokenizer(place), new RegExp(`${place}/tokenizer.json is not a tokenizer`));
+    assert.throws(
+      () => readTokenizer(place),
+      (error) => messageOf(error).startsWith(`${join(place, "tokenizer.json")} is not a tokenizer`),
+    );
     rmSync(join(place, "tokenizer.json"));
     assert.throws(() => readTokenizer(place), /there is no such file/);
   } finally {

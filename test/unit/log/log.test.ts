@@ -41,6 +41,7 @@ import {
   start,
   type Written,
 } from "./sample.ts";
+import { needs } from "../../support/system.ts";
 
 const folders: string[] = [];
 const folder = (): string => {
@@ -267,7 +268,7 @@ test("a file that is no segment, and one of a later version, stop with a message
   }
 });
 
-test("the Python writer's bytes are the TypeScript writer's, and its log reads back", () => {
+test("the Python writer's bytes are the TypeScript writer's, and its log reads back", needs.python, () => {
   const run = folder();
   const awkward: Written = metrics(2, {
     zero: 0,
@@ -320,7 +321,7 @@ log.close()
   );
 });
 
-test("both writers print random numbers alike", () => {
+test("both writers print random numbers alike", needs.python, () => {
   const numbers = Array.from(
     { length: 4000 },
     (_, index) => (index % 2 === 0 ? 1 : -1) * (0.1 + Math.sin(index) ** 2) * 10 ** ((index % 640) / 2 - 160),

@@ -73,9 +73,10 @@ const faults: readonly Fault[] = [
   },
   {
     what: "a program of Windows by its bare name, which is looked for in the working folder first",
-    pattern: /(?:spawn|execFile|outputOf)\w*\("(?:powershell|taskkill|cmd)(?:\.exe)?"/,
+    pattern: /(?:spawn|execFile|outputOf)\w*\("(?:powershell|taskkill|cmd|tar)(?:\.exe)?"/,
     example: 'spawn("taskkill", words)',
-    except: [],
+    // Not started there.
+    except: ["server/lib/harbor/episode.ts"],
   },
   {
     what: "a key or a comparison of Node's own real path, which keeps the letters that it is given (`c:\\G`, `C:\\g`)",
@@ -120,6 +121,24 @@ const faults: readonly Fault[] = [
     pattern: /\.sock`|\.sock"/,
     example: "const socket = join(tmpdir(), `${key}.sock`);",
     except: ["shared/daemon/runtime.ts"],
+  },
+  {
+    what: "a file that is closed some time after the call that ends its use: Windows removes neither it nor its folder until then",
+    pattern: /then\(\(\) => closeSync\(/,
+    example: "void thread.terminate().then(() => closeSync(file));",
+    except: [],
+  },
+  {
+    what: "the home folder as the system writes it, where a shell's text has it: `\\` is the shell's own",
+    pattern: /HOME\b[^\n]*(?<!slashed\()homedir\(\)/,
+    example: 'new Map([["HOME", computedWord(homedir())]])',
+    except: [],
+  },
+  {
+    what: "a path from home as the system joins it, where others of its kind have `/`",
+    pattern: /join\("~"/,
+    example: 'join("~", relativePath(home, place))',
+    except: [],
   },
   {
     what: "a folder made of what a person calls something, which Windows may not have",

@@ -7,6 +7,7 @@ import { after, describe, it } from "node:test";
 import { appendControl, readControl } from "../../../shared/run/controlFile.ts";
 import { openControl } from "../../../shared/run/control.ts";
 import { controlAction } from "../../../server/store/files.ts";
+import { needs } from "../../support/system.ts";
 
 const base = mkdtempSync(join(tmpdir(), "gradus-control-"));
 after(() => rmSync(base, { recursive: true }));
@@ -25,7 +26,7 @@ describe("the file that steers a run", () => {
     assert.equal(controlAction(run, "two"), "stop");
   });
 
-  it("is no link: what that leads to is neither written nor read", () => {
+  it("is no link: what that leads to is neither written nor read", needs.links, () => {
     const run = folder();
     const victim = join(base, "victim");
     writeFileSync(victim, line);
@@ -36,7 +37,7 @@ describe("the file that steers a run", () => {
     assert.equal(controlAction(run, "one"), null);
   });
 
-  it("is no pipe: nothing waits at its other end", () => {
+  it("is no pipe: nothing waits at its other end", needs.pipes, () => {
     const run = folder();
     execFileSync("mkfifo", [join(run, "control.jsonl")]);
     assert.throws(() => appendControl(run, line), /is not a regular file/);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { checkpointFolder, checkpointSteps, readState } from "../../../server/run/checkpoint/checkpoint.ts";
 import { openCheckpoint } from "../../../server/run/checkpoint/checkpoints.ts";
@@ -55,7 +55,7 @@ test("one flipped bit in any file of a checkpoint is noticed, and the file is na
   const files = filesIn(folder);
   for (const name of ["state.json", "state.bin", "SHA256SUMS", "model.safetensors", "optimizer.safetensors"])
     assert.ok(
-      files.some((file) => file.endsWith(`/${name}`)),
+      files.some((file) => basename(file) === name),
       name,
     );
   assert.equal(damageIn(folder), undefined);
@@ -117,5 +117,8 @@ test("resuming from damage names what to move away and the newest checkpoint tha
   assert.match(end.message ?? "", /model\.safetensors.*SHA-256/);
   const [failure] = ofKind(readLog(run, 1), "event").filter(({ severity }) => severity === "error");
   const said = JSON.stringify([end, failure]);
-  assert.match(said, new RegExp(`Move .*/${second}, .*/${third} away.*checkpoint of step ${first}\\.`));
+  assert.match(
+    said,
+    new RegExp(`Move .*[\\\\/]${second}, .*[\\\\/]${third} away.*checkpoint of step ${first}\\.`),
+  );
 });

@@ -5,12 +5,14 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 import { readKeptText, readSources } from "../../../shared/run/sources.ts";
 import { withoutSecrets } from "../../../server/lib/texts/withoutSecrets.ts";
 import { pythonImports } from "../../../server/lib/python/imports.ts";
 import { sourceDifferences } from "../../../server/analysis/compare/sourceDifference.ts";
 import { objectHost } from "../../support/objectHost.ts";
 import { ofKind, testRun } from "../../support/runFolder.ts";
+import { needs } from "../../support/system.ts";
 
 await objectHost();
 
@@ -47,44 +49,48 @@ steps: 1
 `,
 };
 
-test("a run keeps the text of its rewards with what they import, hashes of its data, and versions", async () => {
-  const { folder, remove } = project(files);
-  const run = testRun([], join(folder, "own.gradus.yaml"));
-  try {
-    assert.equal(await run.work(), 0, run.ending());
-    const kept = readSources(run.folder);
-    assert.ok(kept !== undefined);
-    assert.deepEqual(
-      kept.rewards.map(({ term, files: own }) => [term, own.map(({ path }) => path)]),
-      [
-        ["short", ["rewards/short.ts", "rewards/limit.ts"]],
-        ["style", ["rewards/style.py", "rewards/helper.py"]],
-      ],
-    );
-    const [short, style] = kept.rewards.map(({ files: own }) => own[0]!);
-    assert.equal(short!.sha256, sha256(files["rewards/short.ts"]));
-    assert.equal(readKeptText(run.folder, style!), files["rewards/style.py"]);
-    // A key in a source is not copied.
-    assert.equal(short!.masked, true);
-    assert.equal(readKeptText(run.folder, short!)!.includes(key), false);
-    assert.match(readKeptText(run.folder, short!)!, /response\.length < limit/);
-    assert.deepEqual(
-      kept.data.map(({ path, bytes, sha256: hash }) => [path, bytes, hash]),
-      [["tasks.jsonl", files["tasks.jsonl"].length, sha256(files["tasks.jsonl"])]],
-    );
-    assert.equal(kept.node, process.versions.node);
-    assert.match(kept.python!.version, /^3\./);
-    // `json` is Python's own, `helper` the project's.
-    assert.deepEqual(Object.keys(kept.python!.packages), ["pip"]);
-    assert.deepEqual(
-      ofKind(run.records(), "event").filter(({ name }) => name === "sources-not-kept"),
-      [],
-    );
-  } finally {
-    run.remove();
-    remove();
-  }
-});
+test(
+  "a run keeps the text of its rewards with what they import, hashes of its data, and versions",
+  needs.python,
+  async () => {
+    const { folder, remove } = project(files);
+    const run = testRun([], join(folder, "own.gradus.yaml"));
+    try {
+      assert.equal(await run.work(), 0, run.ending());
+      const kept = readSources(run.folder);
+      assert.ok(kept !== undefined);
+      assert.deepEqual(
+        kept.rewards.map(({ term, files: own }) => [term, own.map(({ path }) => path)]),
+        [
+          ["short", ["rewards/short.ts", "rewards/limit.ts"]],
+          ["style", ["rewards/style.py", "rewards/helper.py"]],
+        ],
+      );
+      const [short, style] = kept.rewards.map(({ files: own }) => own[0]!);
+      assert.equal(short!.sha256, sha256(files["rewards/short.ts"]));
+      assert.equal(readKeptText(run.folder, style!), files["rewards/style.py"]);
+      // A key in a source is not copied.
+      assert.equal(short!.masked, true);
+      assert.equal(readKeptText(run.folder, short!)!.includes(key), false);
+      assert.match(readKeptText(run.folder, short!)!, /response\.length < limit/);
+      assert.deepEqual(
+        kept.data.map(({ path, bytes, sha256: hash }) => [path, bytes, hash]),
+        [["tasks.jsonl", files["tasks.jsonl"].length, sha256(files["tasks.jsonl"])]],
+      );
+      assert.equal(kept.node, process.versions.node);
+      assert.match(kept.python!.version, /^3\./);
+      // `json` is Python's own, `helper` the project's.
+      assert.deepEqual(Object.keys(kept.python!.packages), ["pip"]);
+      assert.deepEqual(
+        ofKind(run.records(), "event").filter(({ name }) => name === "sources-not-kept"),
+        [],
+      );
+    } finally {
+      run.remove();
+      remove();
+    }
+  },
+);
 
 const played = {
   "board.py": `from chips import value
@@ -132,54 +138,58 @@ steps: 2
 `,
 };
 
-test("environments and tools are kept like rewards, and a resumed attempt runs and keeps the files as they are then", async () => {
-  const { folder, remove } = project({ ...files, ...played });
-  const run = testRun([], join(folder, "own.gradus.yaml"));
-  const boards = (attempt: number): Set<unknown> =>
-    new Set(
-      ofKind(run.records(attempt), "rollout")
-        .filter(({ row }) => row.task?.arm === "boards")
-        .map(({ row }) => row.rewards?.["played"]),
-    );
-  const event = (attempt: number): string[] =>
-    ofKind(run.records(attempt), "event")
-      .filter(({ name }) => name === "code-changed" || name === "sources-not-kept")
-      .map(({ message }) => message);
-  try {
-    assert.equal(await run.work(), 0, run.ending());
-    const first = readSources(run.folder, 0)!;
-    assert.deepEqual(
-      [...first.environments, ...first.tools].map(({ files: own, ...owner }) => [
-        Object.values(owner)[0],
-        own.filter(({ kept }) => kept !== null).map(({ path }) => path),
-      ]),
-      [
-        ["boards", ["board.py", "chips.py"]],
-        ["guesses", ["guess.ts", "near.ts"]],
-        ["lookUp", ["lookUp.ts"]],
-        ["one", ["server.mjs", "serverName.mjs"]],
-      ],
-    );
-    assert.deepEqual([[...boards(0)], event(0)], [[0.5], []]);
-    // As a worker killed in the second step leaves it.
-    rmSync(join(run.folder, "checkpoints", "1"), { recursive: true });
-    writeFileSync(join(folder, "chips.py"), played["chips.py"].replace("0.5", "0.75"));
-    assert.equal(await run.work(1), 0, run.ending(1));
-    assert.deepEqual([...boards(1)], [0.75]);
-    assert.match(event(1).join(), /^Files have changed since the attempt before: chips\.py\./);
-    const texts = [first, readSources(run.folder, 1)!].map(({ environments }) =>
-      readKeptText(run.folder, environments[0]!.files[1]!),
-    );
-    assert.deepEqual(texts, [played["chips.py"], played["chips.py"].replace("0.5", "0.75")]);
-    assert.deepEqual(
-      sourceDifferences([first, readSources(run.folder, 1)]).map(({ kind, name }) => [kind, name]),
-      [["environment", "chips.py"]],
-    );
-  } finally {
-    run.remove();
-    remove();
-  }
-});
+test(
+  "environments and tools are kept like rewards, and a resumed attempt runs and keeps the files as they are then",
+  needs.python,
+  async () => {
+    const { folder, remove } = project({ ...files, ...played });
+    const run = testRun([], join(folder, "own.gradus.yaml"));
+    const boards = (attempt: number): Set<unknown> =>
+      new Set(
+        ofKind(run.records(attempt), "rollout")
+          .filter(({ row }) => row.task?.arm === "boards")
+          .map(({ row }) => row.rewards?.["played"]),
+      );
+    const event = (attempt: number): string[] =>
+      ofKind(run.records(attempt), "event")
+        .filter(({ name }) => name === "code-changed" || name === "sources-not-kept")
+        .map(({ message }) => message);
+    try {
+      assert.equal(await run.work(), 0, run.ending());
+      const first = readSources(run.folder, 0)!;
+      assert.deepEqual(
+        [...first.environments, ...first.tools].map(({ files: own, ...owner }) => [
+          Object.values(owner)[0],
+          own.filter(({ kept }) => kept !== null).map(({ path }) => path),
+        ]),
+        [
+          ["boards", ["board.py", "chips.py"]],
+          ["guesses", ["guess.ts", "near.ts"]],
+          ["lookUp", ["lookUp.ts"]],
+          ["one", ["server.mjs", "serverName.mjs"]],
+        ],
+      );
+      assert.deepEqual([[...boards(0)], event(0)], [[0.5], []]);
+      // As a worker killed in the second step leaves it.
+      rmSync(join(run.folder, "checkpoints", "1"), { recursive: true });
+      writeFileSync(join(folder, "chips.py"), played["chips.py"].replace("0.5", "0.75"));
+      assert.equal(await run.work(1), 0, run.ending(1));
+      assert.deepEqual([...boards(1)], [0.75]);
+      assert.match(event(1).join(), /^Files have changed since the attempt before: chips\.py\./);
+      const texts = [first, readSources(run.folder, 1)!].map(({ environments }) =>
+        readKeptText(run.folder, environments[0]!.files[1]!),
+      );
+      assert.deepEqual(texts, [played["chips.py"], played["chips.py"].replace("0.5", "0.75")]);
+      assert.deepEqual(
+        sourceDifferences([first, readSources(run.folder, 1)]).map(({ kind, name }) => [kind, name]),
+        [["environment", "chips.py"]],
+      );
+    } finally {
+      run.remove();
+      remove();
+    }
+  },
+);
 
 test("what cannot be kept costs a message and not the run", async () => {
   const run = testRun(["steps=1"]);
@@ -219,7 +229,7 @@ test("imports of a Python file: files next to it by any form, packages by their 
   });
   try {
     const found = pythonImports(join(folder, "a.py"), readFileSync(join(folder, "a.py"), "utf8"));
-    assert.deepEqual(found.files.map(({ path }) => path.slice(folder.length + 1)).sort(), [
+    assert.deepEqual(found.files.map(({ path }) => relativePath(folder, path)).sort(), [
       "near.py",
       "pkg/__init__.py",
       "pkg/deep/three.py",

@@ -27,6 +27,7 @@ import { keptRow } from "../../../server/run/step/replay/keptRows.ts";
 import type { RewardColumn } from "../../../server/core/reward.ts";
 import { work } from "../../../server/run/loop/worker.ts";
 import { minimal, ofKind, testRun } from "../../support/runFolder.ts";
+import { needs } from "../../support/system.ts";
 import { some } from "../../support/thorough.ts";
 import { bytesOf, memorySize } from "../../../server/core/blocks/engine.ts";
 
@@ -118,7 +119,7 @@ const peaks: readonly (readonly [what: string, set: readonly string[]])[] = [
 ];
 // One process a case, tens of seconds each.
 for (const [what, set] of some(peaks, 1))
-  test(`the predicted peak is within a quarter of the measured one: ${what}`, async () => {
+  test(`the predicted peak is within a quarter of the measured one: ${what}`, needs.peak, async () => {
     const { peak, prediction } = planMemory(load(countdown, set));
     const measured = await measuredPeak(set);
     const ratio = peak / measured;

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { after, before, test } from "node:test";
+import { withDrive } from "../../../shared/lib/drive.ts";
 import { sumsFile } from "../../../server/run/checkpoint/sums.ts";
 import { work } from "../../../server/run/loop/worker.ts";
 import { essence, ofKind, readLog } from "../../support/runFolder.ts";
@@ -141,7 +142,7 @@ test("a run whose folder was moved or copied goes on with what it knows, number 
   assert.deepEqual(essence(readLog(copied.folder, 1), 6), numbers);
   renameSync(join(still.place, "away"), join(still.place, "data"));
   const [start] = ofKind(readLog(copied.folder, 1), "start");
-  assert.equal(start!.file, join(copied.place, "c.gradus.yaml"));
+  assert.equal(start!.file, withDrive(join(copied.place, "c.gradus.yaml")));
   // Moved, of a version that did not note where the config is, relative to the store.
   const earlier = copyOf(copied, "before", 5);
   rmSync(join(earlier.folder, "log", "1"), { recursive: true });
@@ -186,11 +187,11 @@ test("state that nothing takes up any more is an error that names it, its checkp
     return code === 0 ? "" : ending(folder, 1);
   };
   const method = await changed("method", 5, "sampler: boltzmann", "sampler: greedy");
-  assert.match(method, /checkpoints\/5 holds state that nothing in the config uses/);
+  assert.match(method, /checkpoints[\\/]5 holds state that nothing in the config uses/);
   assert.match(method, /the curriculum of stages warm-up, practice/);
   assert.match(method, /curriculum\.sampler\.use was "boltzmann" and is "greedy"/);
   assert.match(method, /authored\.gradus\.yaml/);
-  assert.match(method, /model\.base: .*checkpoints\/5/);
+  assert.match(method, /model\.base: .*checkpoints[\\/]5/);
   assert.match(
     await changed("replay", 5, "capacity: 24", "capacity: 20"),
     /the replay memory of stages warm-up, practice \(replay\.source\.capacity was 24 and is 20\)/,

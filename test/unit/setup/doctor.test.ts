@@ -12,6 +12,7 @@ import {
   isSupported,
 } from "../../../server/cli/doctor/checks.ts";
 import { recordedNode, setupRecord, sqliteBinding, sqliteDriver } from "../../../server/lib/natives.ts";
+import { needs } from "../../support/system.ts";
 
 let folder: string;
 const saved = { ...process.env };
@@ -124,7 +125,7 @@ test("libsql is taken only where it was recorded and no binding was built", () =
   delete process.env["GRADUS_SQLITE"];
 });
 
-test("SQLite is proved by opening a database", async () => {
+test("SQLite is proved by opening a database", needs.nativeSqlite, async () => {
   const { status, detail } = await checkSqlite();
   assert.equal(status, "ok", detail);
   assert.match(detail, /SQLite 3\./);

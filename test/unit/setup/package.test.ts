@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { slashed } from "../../../shared/lib/slashes.ts";
 
 /** What `vsce ls` would ship. */
 const shipped: readonly string[] = execFileSync(
@@ -80,7 +81,8 @@ test("everything that the build makes is shipped", async () => {
 
 test("every script that set-up imports is shipped", () => {
   const files = new Set(shipped);
-  const visit = (file: string): void => {
+  const visit = (path: string): void => {
+    const file = slashed(path);
     assert.ok(files.has(file), `${file} is not shipped`);
     for (const [, name] of readFileSync(file, "utf8").matchAll(/from "(\.[^"]+)"/g))
       visit(join(file, "..", name ?? ""));

@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { needs } from "../../support/system.ts";
 
 interface StampModule {
   fingerprint(root: string, names?: readonly string[]): string;
@@ -82,7 +83,7 @@ test("packages are installed when they are missing, half there or of another ver
   assert.equal(whyInstall(root), undefined, "an optional package of another platform is not missing");
 });
 
-test("a linked node_modules is never installed into", async () => {
+test("a linked node_modules is never installed into", needs.links, async () => {
   const { whyInstall } = await load();
   write("package-lock.json", lockfile("4.0.0"));
   mkdirSync(join(root, "elsewhere"));

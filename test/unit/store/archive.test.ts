@@ -15,6 +15,7 @@ import {
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { before, test } from "node:test";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 import { exportArchive } from "../../../server/store/archive/exportArchive.ts";
 import { importArchive } from "../../../server/store/archive/importArchive.ts";
 import type { Manifest } from "../../../server/store/archive/manifest.ts";
@@ -63,7 +64,7 @@ const contents = (folder: string): Record<string, string> =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
-      .map((file) => [file.slice(folder.length + 1), readFileSync(file, "latin1")]),
+      .map((file) => [relativePath(folder, file), readFileSync(file, "latin1")]),
   );
 
 test("a run comes back as it was, without its lease, and its checkpoints only where they are wanted", async () => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { relativePath } from "../../../shared/lib/slashes.ts";
 import { failureIn, failureText } from "../../../server/store/imported/failureLog.ts";
 import { newFolder } from "./support.ts";
 
@@ -39,7 +40,7 @@ test("the newest log that shows a failure counts, two folders below at most", ()
   );
   assert.equal(failureIn(join(folder, "metrics.jsonl"))?.log, found?.log);
   assert.equal(
-    failureText(found!, (path) => path.slice(folder.length + 1)),
+    failureText(found!, (path) => relativePath(folder, path)),
     "the training failed (logs/run.log:4): A step's 80 rollouts cannot be split over the devices: 80 is no multiple of 32. It was thrown at /home/me/verl/trainer/ppo/ray_trainer.py:346. Choose data.train_batch_size so that it times the rollouts of a prompt is a multiple of 32. In the config of Gradus the key is `rollout.prompts`.",
   );
   assert.equal(failureIn(folderOf({ "run.log": "step:3 - critic/score/mean:0.4\n" })), undefined);

@@ -14,6 +14,7 @@ import { loadReaders } from "../../../server/store/imported/readers.ts";
 import { runFolder } from "../../../server/store/files.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { newStore } from "./support.ts";
+import { needs } from "../../support/system.ts";
 
 before(loadReaders);
 
@@ -37,46 +38,54 @@ function plant(output: string, outside: string, name: (at: number) => string): v
 }
 
 for (const copy of [false, true])
-  test(`a dump with pipes, devices and links is imported without them${copy ? ", also as a copy" : ""}`, async () => {
-    const { folder, store } = newStore();
-    const output = join(folder, "..", "out");
-    cpSync("test/fixtures/imported/verl", output, { recursive: true });
-    const rollouts = join(output, readdirSync(output).find((name) => /rollout/.test(name)) ?? ".");
-    const outside = join(folder, "..", "secret.jsonl");
-    writeFileSync(outside, readFileSync(join(rollouts, "1.jsonl"), "utf8"));
-    plant(rollouts, outside, (at) => `${100 + at}.jsonl`);
-    symlinkSync("2.jsonl", join(rollouts, "9.jsonl"));
-    const summary = await importRun(request(folder, output, copy));
-    store.ingestAll(summary.run);
-    assert.deepEqual(store.queries.rolloutSteps(summary.run), [1, 2, 3, 4, 5, 9]);
-    const notes = summaryNotes(summary, "").join("\n");
-    for (const [at, why] of [
-      [1, "it is no regular file"],
-      [2, "it links out of the folder"],
-      [3, "it links out of the folder"],
-      [4, "its link leads nowhere"],
-      [5, "its link leads nowhere"],
-    ] as const)
-      assert.ok(notes.includes(`${100 + at}.jsonl was passed over: ${why}`), notes);
-  });
-
-test("a tracker's folder is read without what is no file of it, and what was passed over is named", async () => {
-  const { folder } = newStore();
-  const output = join(folder, "..", "out");
-  cpSync("test/fixtures/trackers/tensorboard", output, { recursive: true });
-  const place = dirname(
-    readdirSync(output, { recursive: true, encoding: "utf8" })
-      .map((name) => join(output, name))
-      .find((name) => name.includes("tfevents"))!,
+  test(
+    `a dump with pipes, devices and links is imported without them${copy ? ", also as a copy" : ""}`,
+    needs.links,
+    async () => {
+      const { folder, store } = newStore();
+      const output = join(folder, "..", "out");
+      cpSync("test/fixtures/imported/verl", output, { recursive: true });
+      const rollouts = join(output, readdirSync(output).find((name) => /rollout/.test(name)) ?? ".");
+      const outside = join(folder, "..", "secret.jsonl");
+      writeFileSync(outside, readFileSync(join(rollouts, "1.jsonl"), "utf8"));
+      plant(rollouts, outside, (at) => `${100 + at}.jsonl`);
+      symlinkSync("2.jsonl", join(rollouts, "9.jsonl"));
+      const summary = await importRun(request(folder, output, copy));
+      store.ingestAll(summary.run);
+      assert.deepEqual(store.queries.rolloutSteps(summary.run), [1, 2, 3, 4, 5, 9]);
+      const notes = summaryNotes(summary, "").join("\n");
+      for (const [at, why] of [
+        [1, "it is no regular file"],
+        [2, "it links out of the folder"],
+        [3, "it links out of the folder"],
+        [4, "its link leads nowhere"],
+        [5, "its link leads nowhere"],
+      ] as const)
+        assert.ok(notes.includes(`${100 + at}.jsonl was passed over: ${why}`), notes);
+    },
   );
-  plant(place, "/etc/passwd", (at) => `events.out.tfevents.170000000${at}.box.1.0`);
-  const source = findSource(place);
-  assert.equal(source.kind, "feed");
-  if (source.kind !== "feed") return;
-  const summary = await importFeed(request(folder, place), source.feed);
-  assert.ok(summary.metrics > 0);
-  assert.equal(summary.notes?.filter((note) => note.includes("was passed over")).length, 5);
-});
+
+test(
+  "a tracker's folder is read without what is no file of it, and what was passed over is named",
+  needs.links,
+  async () => {
+    const { folder } = newStore();
+    const output = join(folder, "..", "out");
+    cpSync("test/fixtures/trackers/tensorboard", output, { recursive: true });
+    const place = dirname(
+      readdirSync(output, { recursive: true, encoding: "utf8" })
+        .map((name) => join(output, name))
+        .find((name) => name.includes("tfevents"))!,
+    );
+    plant(place, "/etc/passwd", (at) => `events.out.tfevents.170000000${at}.box.1.0`);
+    const source = findSource(place);
+    assert.equal(source.kind, "feed");
+    if (source.kind !== "feed") return;
+    const summary = await importFeed(request(folder, place), source.feed);
+    assert.ok(summary.metrics > 0);
+    assert.equal(summary.notes?.filter((note) => note.includes("was passed over")).length, 5);
+  },
+);
 
 test("a damaged project of trackio is named, with what can be done", () => {
   const { folder } = newStore();

@@ -7,6 +7,7 @@ import { after, test } from "node:test";
 import { placedFile } from "../../../server/analysis/imported/placedStep.ts";
 import { makeRunFolder } from "../../../server/daemon/runs/newRun.ts";
 import { readRunFile, runFilePath, runFolder } from "../../../server/store/files.ts";
+import { withDrive } from "../../../shared/lib/drive.ts";
 import { configPlace } from "../../../shared/run/runPlace.ts";
 
 const project = mkdtempSync(join(tmpdir(), "gradus-other-"));
@@ -22,7 +23,7 @@ const there = "C:\\Users\\Ann\\project";
 
 test("a run's config is found where it lies now", () => {
   mkdirSync(folder, { recursive: true });
-  const config = put(join(project, "conf", "a.gradus.yaml"));
+  const config = withDrive(put(join(project, "conf", "a.gradus.yaml")));
   const file = `${there}\\conf\\a.gradus.yaml`;
   assert.equal(configPlace(folder, { file, relative: "..\\..\\..\\conf\\a.gradus.yaml" }), config);
   assert.equal(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { test } from "node:test";
 import { removeTrash, toTrash } from "../../../server/daemon/runs/trash.ts";
 import { findCheckpoint } from "../../../server/cli/runs/checkpointNames.ts";
@@ -8,6 +8,7 @@ import { readRunFile, runFolder, runIds } from "../../../server/store/files.ts";
 import { requests } from "../../../shared/protocol/protocol.ts";
 import { isRunId } from "../../../shared/run/runId.ts";
 import { newFolder, newStore, plain, write } from "./support.ts";
+import { needs } from "../../support/system.ts";
 
 const bad = [
   "",
@@ -39,7 +40,7 @@ test("an id is the name of a folder and nothing else, in every request", () => {
   assert.ok(runsDelete.params.safeParse({ run: good[1] }).success);
 });
 
-test("a folder of a run is directly in runs/; a link is none", () => {
+test("a folder of a run is directly in runs/; a link is none", needs.links, () => {
   const { folder, store } = newStore();
   const outside = newFolder();
   mkdirSync(join(outside, "log"), { recursive: true });
@@ -83,7 +84,7 @@ test("rows of a store that came from elsewhere name no folder outside it", () =>
   assert.equal(store.queries.lens(file).lastRun?.id, "real");
 });
 
-test("deleting never leaves the store, also where runs/ is a link", async () => {
+test("deleting never leaves the store, also where runs/ is a link", needs.links, async () => {
   const [folder, outside] = [newFolder(), newFolder()];
   mkdirSync(join(outside, "victim", "log"), { recursive: true });
   mkdirSync(folder, { recursive: true });
@@ -99,11 +100,11 @@ test("run.json does not choose the folder of a checkpoint", () => {
   const step = join("checkpoints", "3", "policy");
   for (const run of [join(folder, "runs", "mine"), join(outside, "runs", "victim")])
     mkdirSync(join(run, step), { recursive: true });
-  const victim = `../../../${realpathSync(outside).split("/").slice(-2).join("/")}/runs/victim`;
+  const victim = `../../../${realpathSync(outside).split(sep).slice(-2).join("/")}/runs/victim`;
   const content = { id: victim, file: "/x.yaml", name: "named", set: [], createdAt: "2026-01-01" };
   writeFileSync(join(folder, "runs", "mine", "run.json"), JSON.stringify(content));
   assert.equal(readRunFile(join(folder, "runs", "mine")), null);
   assert.throws(() => findCheckpoint("named", folder), /named/);
   writeFileSync(join(folder, "runs", "mine", "run.json"), JSON.stringify({ ...content, id: "another" }));
-  assert.throws(() => findCheckpoint("named", folder), /runs\/mine is not a checkpoint/);
+  assert.throws(() => findCheckpoint("named", folder), /runs[\\/]mine is not a checkpoint/);
 });

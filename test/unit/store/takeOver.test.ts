@@ -13,6 +13,7 @@ import { holdPath, type DriverKind } from "../../../server/store/drivers/hold.ts
 import { sqliteDriver, type SqliteDriver } from "../../../server/lib/natives.ts";
 import { Store } from "../../../server/store/store.ts";
 import { newFolder, plain, values, write } from "./support.ts";
+import { needs } from "../../support/system.ts";
 
 const base = mkdtempSync(join(tmpdir(), "gradus-take-over-"));
 const children: ChildProcess[] = [];
@@ -48,30 +49,34 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, "exit");
 }
 
-test("a store that was read before set-up goes on with the native SQLite, and back", () => {
-  const folder = newFolder();
-  const count = (driver: SqliteDriver, last: number): void => {
-    const store = using(driver, () => new Store(folder, { anyThread: true, owned: true }));
-    try {
-      assert.ok(store.driver.startsWith(driver), store.driver);
-      store.scan();
-      store.ingestAll("r1");
-      assert.deepEqual(values(store, "r1")?.steps.at(-1), last);
-    } finally {
-      store.close();
-    }
-    assert.ok(!existsSync(holdPath(join(folder, "store.sqlite"))), "a closed store is held by no process");
-  };
-  write(folder, "r1", 1, plain(0, 40));
-  count("node-sqlite3-wasm", 39);
-  write(folder, "r1", 2, plain(40, 20));
-  count(native, 59);
-  write(folder, "r1", 3, plain(60, 20));
-  count("node-sqlite3-wasm", 79);
-  count(native, 79);
-});
+test(
+  "a store that was read before set-up goes on with the native SQLite, and back",
+  needs.nativeSqlite,
+  () => {
+    const folder = newFolder();
+    const count = (driver: SqliteDriver, last: number): void => {
+      const store = using(driver, () => new Store(folder, { anyThread: true, owned: true }));
+      try {
+        assert.ok(store.driver.startsWith(driver), store.driver);
+        store.scan();
+        store.ingestAll("r1");
+        assert.deepEqual(values(store, "r1")?.steps.at(-1), last);
+      } finally {
+        store.close();
+      }
+      assert.ok(!existsSync(holdPath(join(folder, "store.sqlite"))), "a closed store is held by no process");
+    };
+    write(folder, "r1", 1, plain(0, 40));
+    count("node-sqlite3-wasm", 39);
+    write(folder, "r1", 2, plain(40, 20));
+    count(native, 59);
+    write(folder, "r1", 3, plain(60, 20));
+    count("node-sqlite3-wasm", 79);
+    count(native, 79);
+  },
+);
 
-test("what a killed native process left in its write-ahead log is read", async () => {
+test("what a killed native process left in its write-ahead log is read", needs.nativeSqlite, async () => {
   const path = join(base, "killed.sqlite");
   const program = `
     const Database = require(${JSON.stringify(join(process.cwd(), "node_modules", "better-sqlite3"))});
@@ -94,7 +99,7 @@ test("what a killed native process left in its write-ahead log is read", async (
   database.close();
 });
 
-test("a lock that a killed process left is not in the way", () => {
+test("a lock that a killed process left is not in the way", needs.nativeSqlite, () => {
   const path = join(base, "left.sqlite");
   open("node-sqlite3-wasm", path).database.close();
   mkdirSync(`${path}.lock`);
@@ -106,7 +111,7 @@ test("a lock that a killed process left is not in the way", () => {
   open(native, path).database.close();
 });
 
-test("the two kinds never have a file together", async () => {
+test("the two kinds never have a file together", needs.nativeSqlite, async () => {
   const path = join(base, "shared.sqlite");
   const cases: readonly (readonly [DriverKind, SqliteDriver, boolean])[] = [
     ["wasm", "node-sqlite3-wasm", false],

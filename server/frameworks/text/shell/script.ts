@@ -3,6 +3,7 @@
  * and simple tests. Nothing is executed.
  */
 import { homedir } from "node:os";
+import { slashed } from "../../../shared/lib/slashes.ts";
 import { integerOf } from "./arithmetic.ts";
 import {
   withKeywordsApart,
@@ -72,7 +73,7 @@ class Shell {
   readonly unset = new Map<string, CodeSpan>();
   readonly unknown = new Set<number>();
   readonly undecided: CodeSpan[] = [];
-  private readonly variables = new Map<string, ShellValue>([["HOME", computedWord(homedir())]]);
+  private readonly variables = new Map<string, ShellValue>([["HOME", computedWord(slashed(homedir()))]]);
   private readonly functions = new Map<string, readonly ScriptCommand[]>();
   private depth = 0;
 

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { isRunning } from "../../../../shared/daemon/process.ts";
 import { ProgramPerRollout, WarmProgram, type HarnessJob } from "../../../../server/run/harness/program.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-harness-"));
@@ -15,6 +16,7 @@ const job = (id: string, work: HarnessJob["work"] = {}): HarnessJob => ({
   work,
   environment: { GRADUS_TASK: JSON.stringify(work) },
 });
+const nodeWord = JSON.stringify(process.execPath);
 const node = (script: string): string[] => [process.execPath, "-e", script];
 
 test("a program a rollout: reads its task, prints its verdict last", async () => {
@@ -31,7 +33,7 @@ test("a program a rollout: reads its task, prints its verdict last", async () =>
 });
 
 test("a line for the shell runs in the config's folder; without a verdict there is no reward", async () => {
-  const program = new ProgramPerRollout("pwd > here.txt; echo done", folder);
+  const program = new ProgramPerRollout(`${nodeWord} -p "process.cwd()" > here.txt && echo done`, folder);
   assert.deepEqual(await program.run(job("a"), 10, never), { kind: "done", components: {} });
   assert.equal(readFileSync(join(folder, "here.txt"), "utf8").trim(), folder);
 });
@@ -65,10 +67,7 @@ test("a program that takes too long ends with all that it started", async () => 
   aborting.abort();
   assert.deepEqual(await running, { kind: "failed", message: "aborted" });
   const child = Number(readFileSync(pidFile, "utf8"));
-  // A killed process answers until it is reaped.
-  const state = (): string =>
-    existsSync(`/proc/${child}/stat`) ? readFileSync(`/proc/${child}/stat`, "utf8").split(") ")[1]![0]! : "X";
-  while (!["X", "Z"].includes(state())) await new Promise((resolve) => setImmediate(resolve));
+  while (isRunning(child)) await new Promise((resolve) => setImmediate(resolve));
   const slow = new ProgramPerRollout(node("setInterval(() => 0, 1000)"), folder);
   assert.deepEqual(await slow.run(job("b"), 0.2, never), { kind: "failed", message: "timeout after 0.2 s" });
 });
