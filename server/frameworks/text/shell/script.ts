@@ -3,7 +3,7 @@
  * and simple tests. Nothing is executed.
  */
 import { homedir } from "node:os";
-import { slashed } from "../../../shared/lib/slashes.ts";
+import { slashed } from "../../../../shared/lib/slashes.ts";
 import { integerOf } from "./arithmetic.ts";
 import {
   withKeywordsApart,
