@@ -83,10 +83,14 @@ export class Settings {
     if (value !== undefined && value !== null) this.refuse(key, "not a readable number");
     return undefined;
   }
+  /** The framework's default, where it is a number. */
+  usual(key: string): number | undefined {
+    const fallback = this.defaults[key];
+    return typeof fallback === "number" ? fallback : undefined;
+  }
   /** A number that has a default in the framework. */
   need(key: string): number {
-    const fallback = this.defaults[key];
-    return this.number(key) ?? (typeof fallback === "number" ? fallback : 0);
+    return this.number(key) ?? this.usual(key) ?? 0;
   }
   text(key: string): string | undefined {
     const value = this.get(key);

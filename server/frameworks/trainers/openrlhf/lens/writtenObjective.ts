@@ -1,6 +1,7 @@
 /** Losses with their aggregates: the mirror image of `convert/openrlhfAlgorithm.ts`. */
 import type { StageBody } from "../../../../core/config/resolved.ts";
 import { nameOf, type Chosen } from "../../../lens/exportDraft.ts";
+import { entropyBonus, lossCap, missOfOthers, numberOf } from "../../../lens/loss.ts";
 import type { Batch } from "./batch.ts";
 import type { OpenRlhfDraft } from "./draft.ts";
 
@@ -9,11 +10,6 @@ type Params = Chosen["params"];
 
 /** OpenRLHF's bound on the log-ratios of tokens. */
 const bound = 20;
-
-const number = (params: Params, key: string): number | undefined => {
-  const value = params[key];
-  return typeof value === "number" ? value : undefined;
-};
 
 /** @param byToken advantages differ within a response */
 export function objective(body: StageBody, batch: Batch, byToken: boolean, draft: OpenRlhfDraft): void {
@@ -40,22 +36,15 @@ export function objective(body: StageBody, batch: Batch, byToken: boolean, draft
       "count",
       "OpenRLHF's mean leaves out responses without a token that trains.",
     );
-  if (block.factor !== 1)
-    draft.miss("objective.factor", block.factor, "OpenRLHF has one loss, and no factor on it.");
-  for (const { loss: also } of block.also)
-    draft.miss("objective.also", nameOf(also), "OpenRLHF has one loss: this one is left out.");
+  missOfOthers(block, draft);
   entropy(block, draft);
 }
 
 function clipped(params: Params, draft: OpenRlhfDraft): void {
-  const [low, high] = [number(params, "low") ?? 0.2, number(params, "high") ?? 0.2];
+  const [low, high] = [numberOf(params, "low") ?? 0.2, numberOf(params, "high") ?? 0.2];
   draft.set("actor.eps_clip_low_high", [low, high]);
-  const [dual, delta] = [number(params, "dual"), number(params, "delta")];
-  // Above 1 + high a cap on the ratio is a cap on losses: the gains are held at the clip already.
-  if (delta !== undefined && delta <= 1 + high)
-    draft.miss("objective.delta", delta, "OpenRLHF's cap, `dual_clip`, holds losses alone.");
-  const cap = Math.min(dual ?? Number.POSITIVE_INFINITY, delta ?? Number.POSITIVE_INFINITY);
-  if (Number.isFinite(cap) && cap > 1) draft.set("actor.dual_clip", cap);
+  const cap = lossCap(params, "dual_clip", draft);
+  if (cap !== undefined && cap > 1) draft.set("actor.dual_clip", cap);
 }
 
 /** @returns whether the ratio is of whole responses */
@@ -108,18 +97,10 @@ function aggregate({ aggregate: asked }: ObjectiveBlock, isSequence: boolean, dr
     );
 }
 
-function entropy({ entropy: bonus, aggregate: asked }: ObjectiveBlock, draft: OpenRlhfDraft): void {
-  const isPlain = typeof bonus === "number" || "schedule" in bonus;
-  const key = isPlain ? "objective.entropy" : "objective.entropy.coefficient";
-  const coefficient = draft.constant(key, isPlain ? bonus : bonus.coefficient);
-  if (coefficient !== 0) draft.set("actor.entropy_coef", coefficient);
-  const own = isPlain ? "objective" : bonus.aggregate;
-  if (coefficient !== 0 && own !== "token_mean" && nameOf(asked) !== "token_mean")
-    draft.miss("objective.entropy.aggregate", own, "OpenRLHF's bonus is a mean over tokens.");
-  if (isPlain) return;
-  const { share, low, high, adaptive } = bonus;
-  if (share !== 1 || low !== undefined || high !== undefined)
-    draft.miss("objective.entropy", { share, low, high }, "OpenRLHF's bonus acts on all tokens.");
-  if (adaptive !== undefined)
-    draft.miss("objective.entropy.adaptive", adaptive, "OpenRLHF's coefficient does not adapt.");
+function entropy(block: ObjectiveBlock, draft: OpenRlhfDraft): void {
+  const { coefficient, aggregate } = entropyBonus(block, draft);
+  if (coefficient === 0) return;
+  draft.set("actor.entropy_coef", coefficient);
+  if (aggregate !== "token_mean" && nameOf(block.aggregate) !== "token_mean")
+    draft.miss("objective.entropy.aggregate", aggregate, "OpenRLHF's bonus is a mean over tokens.");
 }

@@ -14,8 +14,8 @@ import { critic } from "./critic.ts";
 import { SkyrlDraft } from "./draft.ts";
 import { algorithm, batchKeys } from "./keys.ts";
 import { model } from "./model.ts";
-import { objective } from "./writtenObjective.ts";
-import { kl, mask } from "./writtenPenalties.ts";
+import { writeSkyrlObjective } from "./objective.ts";
+import { mask, writeSkyrlPenalties } from "./penalties.ts";
 import { sampling } from "./sampling.ts";
 import { saving, update } from "./update.ts";
 
@@ -39,8 +39,8 @@ export function skyrlPlan(config: RunConfig): SkyrlPlan {
   // DAPO's dynamic sampling.
   if (spreadFilter(body, draft)) draft.set(`${algorithm}.dynamic_sampling.type`, "filter");
   const estimator = writeSkyrlAdvantage(body, draft);
-  objective(body, batch, draft);
-  kl(body, draft);
+  writeSkyrlObjective(body, batch, draft);
+  writeSkyrlPenalties(body, draft);
   mask(body, draft);
   corrections(body, draft);
   update(body, batch, draft);

@@ -9,7 +9,8 @@ import { ConfigDraft, fields } from "../../../lens/configDraft.ts";
 import { dataNamed, modelName, named, stoodIn } from "../../../lens/paths.ts";
 import { reasonBy, type Settings } from "../../../lens/settings.ts";
 import { readSkyrlAdvantage } from "./advantage.ts";
-import { aggregateOf, kl, objective } from "./loss.ts";
+import { aggregateOf, readSkyrlObjective } from "./objective.ts";
+import { readSkyrlPenalties } from "./penalties.ts";
 
 const algorithm = "trainer.algorithm";
 const sampling = "generator.sampling_params";
@@ -50,8 +51,8 @@ export function convertSkyrl(settings: Settings): ConfigDraft {
   rollout(settings, draft);
   reward(settings, draft);
   readSkyrlAdvantage(settings, draft);
-  draft.set("objective", objective(settings, aggregate));
-  draft.set("kl", kl(settings, aggregate));
+  draft.set("objective", readSkyrlObjective(settings, aggregate));
+  draft.set("kl", readSkyrlPenalties(settings, aggregate));
   draft.set("mask", settings.flag("generator.apply_overlong_filtering") ? ["overlong"] : []);
   batches(settings, draft);
   return draft;

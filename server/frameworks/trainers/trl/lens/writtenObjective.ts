@@ -1,6 +1,7 @@
 /** Losses with their aggregates, divergences, masks and corrections: the mirror image of `convert/trlAlgorithm.ts`. */
 import type { Json } from "../../../../../shared/lib/json.ts";
 import type { StageBody } from "../../../../core/config/resolved.ts";
+import { entropyBonus, missOfOthers, numberOf } from "../../../lens/loss.ts";
 import type { Batch } from "./batch.ts";
 import { nameOf, type Chosen, type TrlDraft } from "./draft.ts";
 
@@ -21,8 +22,8 @@ const aggregates: Readonly<Record<string, string>> = {
 const losses: Readonly<Record<string, Loss>> = {
   clipped(draft, block) {
     const { params } = block.loss;
-    const low = number(params, "low") ?? 0.2;
-    const high = number(params, "high") ?? low;
+    const low = numberOf(params, "low") ?? 0.2;
+    const high = numberOf(params, "high") ?? low;
     draft.set("loss_type", byAggregate(block, draft));
     draft.set("epsilon", low);
     if (high !== low) draft.set("epsilon_high", high);
@@ -44,8 +45,8 @@ const losses: Readonly<Record<string, Loss>> = {
     const { params } = block.loss;
     draft.set("loss_type", "cispo");
     // TRL's is the cap itself.
-    draft.set("epsilon_high", Number(((number(params, "high") ?? Number.MAX_VALUE) + 1).toPrecision(12)));
-    if (number(params, "low") !== undefined)
+    draft.set("epsilon_high", Number(((numberOf(params, "high") ?? Number.MAX_VALUE) + 1).toPrecision(12)));
+    if (numberOf(params, "low") !== undefined)
       draft.miss("objective.low", params["low"], "TRL's CISPO has no lower bound on the weight.");
     if (params["one_sided"] === true)
       draft.miss("objective.one_sided", true, "TRL caps the weight whatever the advantage's sign.");
@@ -72,11 +73,6 @@ const losses: Readonly<Record<string, Loss>> = {
 const json = (value: unknown): Json | undefined =>
   typeof value === "number" || typeof value === "string" || typeof value === "boolean" ? value : undefined;
 
-const number = (params: Params, key: string): number | undefined => {
-  const value = params[key];
-  return typeof value === "number" ? value : undefined;
-};
-
 export function objective(
   { objective: block, rollout, mask }: StageBody,
   batch: Batch,
@@ -94,10 +90,7 @@ export function objective(
     mask.some((one) => nameOf(one) === "overlong"),
     draft,
   );
-  if (block.factor !== 1)
-    draft.miss("objective.factor", block.factor, "TRL has one loss, and no factor on it.");
-  for (const { loss: also } of block.also)
-    draft.miss("objective.also", nameOf(also), "TRL's GRPO has one loss: this one is left out.");
+  missOfOthers(block, draft);
   if (block.value !== undefined)
     draft.miss("objective.value", nameOf(block.value.loss), "TRL's GRPO trains no critic.");
   entropy(block, draft);
@@ -126,7 +119,7 @@ function normaliser({ aggregate }: ObjectiveBlock, tokens: number, empty: boolea
   const { params } = aggregate;
   if (empty && params["empty_rows"] === "skip")
     draft.miss("objective.aggregate.empty_rows", "skip", "TRL's mean counts responses that do not train.");
-  if (nameOf(aggregate) === "sequence_sum_norm" && (number(params, "budget") ?? tokens) !== tokens)
+  if (nameOf(aggregate) === "sequence_sum_norm" && (numberOf(params, "budget") ?? tokens) !== tokens)
     draft.miss(
       "objective.aggregate.budget",
       params["budget"],
@@ -136,7 +129,7 @@ function normaliser({ aggregate }: ObjectiveBlock, tokens: number, empty: boolea
 
 /** Above 1 + high a cap on losses is a cap on all ratios: the gains are held at the clip already. */
 function delta(params: Params, high: number, draft: TrlDraft): number | undefined {
-  const [cap, dual] = [number(params, "delta"), number(params, "dual")];
+  const [cap, dual] = [numberOf(params, "delta"), numberOf(params, "dual")];
   if (dual === undefined) return cap;
   if (cap === undefined && dual > 1 + high) return dual;
   draft.miss("objective.dual", dual, "TRL has one cap on the ratio, `delta`.");
@@ -154,20 +147,10 @@ function ratio(params: Params, draft: TrlDraft): void {
   if (clamp !== null) draft.miss("objective.clamp_log_ratio", clamp, "TRL does not bound the log-ratio.");
 }
 
-function entropy({ entropy: bonus, aggregate }: ObjectiveBlock, draft: TrlDraft): void {
-  if (typeof bonus === "number" || "schedule" in bonus) {
-    const coefficient = draft.constant("objective.entropy", bonus);
-    if (coefficient === 0) return;
-    draft.set("entropy_coef", coefficient);
-    if (nameOf(aggregate) !== "token_mean")
-      draft.miss("objective.entropy", coefficient, "TRL takes the bonus's mean over all tokens of the step.");
-    return;
-  }
-  draft.set("entropy_coef", draft.constant("objective.entropy.coefficient", bonus.coefficient));
-  const { share, low, high, adaptive } = bonus;
-  if (share !== 1 || low !== undefined || high !== undefined)
-    draft.miss("objective.entropy", { share, low, high }, "TRL's bonus acts on all tokens.");
-  if (bonus.aggregate === "objective" && nameOf(aggregate) !== "token_mean")
+function entropy(block: ObjectiveBlock, draft: TrlDraft): void {
+  const { coefficient, aggregate, adaptive } = entropyBonus(block, draft, true);
+  if (coefficient !== 0 || adaptive !== undefined) draft.set("entropy_coef", coefficient);
+  if (coefficient !== 0 && aggregate === "objective" && nameOf(block.aggregate) !== "token_mean")
     draft.miss(
       "objective.entropy.aggregate",
       "objective",

@@ -14,8 +14,8 @@ import { critic } from "./writtenCritic.ts";
 import { VerlDraft } from "./draft.ts";
 import { actor, batchKeys } from "./keys.ts";
 import { model } from "./model.ts";
-import { objective } from "./writtenObjective.ts";
-import { corrections, kl, mask } from "./writtenPenalties.ts";
+import { writeVerlObjective } from "./objective.ts";
+import { corrections, mask, writeVerlPenalties } from "./penalties.ts";
 import { sampling } from "./sampling.ts";
 import { saving, update } from "./update.ts";
 
@@ -38,8 +38,8 @@ export function verlPlan(config: RunConfig): VerlPlan {
   sampling(body, draft);
   filter(body, draft);
   const estimator = writeVerlAdvantage(body, draft);
-  objective(body, draft);
-  kl(body, estimator, draft);
+  writeVerlObjective(body, draft);
+  writeVerlPenalties(body, estimator, draft);
   mask(body, draft);
   corrections(body, draft);
   update(body, batch, draft);

@@ -8,7 +8,8 @@ import { reasonBy, type Settings } from "../../../lens/settings.ts";
 import { readVerlAdvantage } from "./advantage.ts";
 import { masks, rejectionNote } from "./correction.ts";
 import { verlCritic } from "./critic.ts";
-import { aggregateOf, kl, objective } from "./loss.ts";
+import { aggregateOf, readVerlObjective } from "./objective.ts";
+import { readVerlPenalties } from "./penalties.ts";
 import { rewards, unreadReason } from "./reward.ts";
 
 const actor = "actor_rollout_ref.actor";
@@ -66,9 +67,9 @@ export function convertVerl(settings: Settings): ConfigDraft {
   sampling(settings, draft);
   rewards(settings, draft);
   readVerlAdvantage(settings, draft);
-  const loss = objective(settings, aggregate);
+  const loss = readVerlObjective(settings, aggregate);
   draft.set("objective", loss);
-  draft.set("kl", kl(settings, loss, aggregate));
+  draft.set("kl", readVerlPenalties(settings, loss, aggregate));
   draft.set("mask", masks(settings));
   rejectionNote(settings);
   comments(settings, draft, loss);

@@ -1,5 +1,9 @@
 /** The divergence from the reference, and masks. */
+import type { Json } from "../../../../../shared/lib/json.ts";
 import type { StageBody } from "../../../../core/config/resolved.ts";
+import type { Settings } from "../../../lens/settings.ts";
+import type { KlEntry } from "../../../lens/types.ts";
+import { isByResponse } from "./objective.ts";
 import { nameOf } from "../../../lens/exportDraft.ts";
 import {
   fixedCoefficient,
@@ -20,8 +24,35 @@ const controllerKeys = {
   horizon: `${controller}.horizon`,
 };
 
+/** One of SkyRL's two penalties, which exclude each other; the one in the loss is on unless it is switched off. */
+export function readSkyrlPenalties(settings: Settings, aggregate: Json): KlEntry[] {
+  const [inReward, inLoss] = [
+    settings.flag(`${algorithm}.use_kl_in_reward`),
+    settings.flag(`${algorithm}.use_kl_loss`),
+  ];
+  const coefficient = settings.need(`${algorithm}.kl_loss_coef`);
+  const estimator = estimatorNamed(settings.text(`${algorithm}.kl_estimator_type`) ?? "k3");
+  const control = `${algorithm}.kl_ctrl`;
+  const adaptive: Json = {
+    use: "adaptive",
+    initial: coefficient,
+    target: settings.need(`${control}.kl_target`),
+    horizon: settings.need(`${control}.horizon`),
+  };
+  const adapts = settings.text(`${control}.type`) === "adaptive";
+  if (inReward)
+    return [{ model: "reference", estimator, place: "reward", coefficient: adapts ? adaptive : coefficient }];
+  if (!inLoss) return [];
+  const own = isByResponse(aggregate) ? {} : { aggregate: "sequence_mean" };
+  return [{ model: "reference", estimator, place: "loss", coefficient, ...own }];
+}
+
+/** SkyRL bounds k3: its log-ratio by 20, itself by 10. */
+const estimatorNamed = (name: string): Json =>
+  name === "k3" ? { use: "k3", clamp_log_ratio: 20, clamp: 10 } : name;
+
 /** One: in the reward or in the loss. */
-export function kl({ kl: entries, objective }: StageBody, draft: SkyrlDraft): void {
+export function writeSkyrlPenalties({ kl: entries, objective }: StageBody, draft: SkyrlDraft): void {
   draft.set(`${algorithm}.use_kl_loss`, false);
   for (const penalty of ownPenalties(entries, draft, "of all")) {
     const { key, entry } = penalty;

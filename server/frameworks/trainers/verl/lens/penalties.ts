@@ -1,6 +1,9 @@
 /** Divergences from the reference, masks, and corrections for a sampler that is not the trainer. */
-import type { Json } from "../../../../../shared/lib/json.ts";
+import type { Json, JsonObject } from "../../../../../shared/lib/json.ts";
 import type { StageBody } from "../../../../core/config/resolved.ts";
+import { isObject } from "../../../text/values.ts";
+import type { Settings } from "../../../lens/settings.ts";
+import type { KlEntry } from "../../../lens/types.ts";
 import { nameOf, type Chosen } from "../../../lens/exportDraft.ts";
 import {
   fixedCoefficient,
@@ -15,8 +18,63 @@ import { actor, correction } from "./keys.ts";
 
 /** verl's names of the estimators. */
 const estimators: Readonly<Record<string, string>> = { k1: "kl", abs: "abs", k2: "mse", k3: "low_var_kl" };
+/** Both of verl's KLs; each is off unless it is switched on. */
+export function readVerlPenalties(settings: Settings, loss: JsonObject, aggregate: Json): KlEntry[] {
+  const inReward = settings.flag("algorithm.use_kl_in_reward");
+  const entries: KlEntry[] = [];
+  const [type, start] = [settings.text("algorithm.kl_ctrl.type"), settings.need("algorithm.kl_ctrl.kl_coef")];
+  const [horizon, target] = [
+    settings.need("algorithm.kl_ctrl.horizon"),
+    settings.need("algorithm.kl_ctrl.target_kl"),
+  ];
+  const kind = settings.text("algorithm.kl_penalty") ?? "kl";
+  if (inReward)
+    entries.push({
+      model: "reference",
+      estimator: estimatorNamed(kind),
+      place: "reward",
+      coefficient: type === "adaptive" ? { use: "adaptive", initial: start, target, horizon } : start,
+    });
+  const inLoss = settings.flag(`${actor}.use_kl_loss`);
+  const coefficient = settings.need(`${actor}.kl_loss_coef`);
+  const lossKind = settings.text(`${actor}.kl_loss_type`) ?? "low_var_kl";
+  if (inLoss)
+    entries.push({
+      model: "reference",
+      estimator: estimatorNamed(lossKind),
+      place: "loss",
+      coefficient,
+      ...klAggregate(settings, loss, aggregate),
+    });
+  return entries;
+}
+
+/** A KL with a normaliser other than the loss's names it. */
+function klAggregate(settings: Settings, { aggregate: own }: JsonObject, aggregate: Json): JsonObject {
+  if (JSON.stringify(own) === JSON.stringify(aggregate)) return {};
+  const name = isObject(aggregate) ? aggregate["use"] : aggregate;
+  if (name === "token_mean" || name === "sequence_mean" || name === "sequence_sum")
+    return { aggregate: name };
+  settings.refuse(
+    `${actor}.loss_agg_mode`,
+    "Gradus has no such normaliser for a KL term; this one uses the loss's",
+  );
+  return {};
+}
+
+/** `k3+` has the value of k3 and the gradient of k2. verl bounds k3: its log-ratio by 20, itself by 10. */
+function estimatorNamed(kind: string): Json {
+  const base = kind.replace(/\+$/, "");
+  const use =
+    { kl: "k1", k1: "k1", abs: "abs", mse: "k2", k2: "k2", low_var_kl: "k3", k3: "k3" }[base] ?? base;
+  const straight = kind.endsWith("+") && use !== "k2" ? { straight_through: true } : {};
+  const clamps = use === "k3" ? { clamp_log_ratio: 20, clamp: 10 } : {};
+  const whole = { use, ...clamps, ...straight };
+  return Object.keys(whole).length === 1 ? use : whole;
+}
+
 /** One in the reward, one in the loss. */
-export function kl({ kl: entries }: StageBody, estimator: string, draft: VerlDraft): void {
+export function writeVerlPenalties({ kl: entries }: StageBody, estimator: string, draft: VerlDraft): void {
   draft.set(`${actor}.use_kl_loss`, false);
   for (const penalty of ownPenalties(entries, draft, "of each place")) {
     const { key, entry } = penalty;
