@@ -15,6 +15,7 @@ import { dataSource } from "./batch/dataSource.ts";
 import { evaluationBatch } from "./batch/evaluationBatch.ts";
 import { evaluationSplit } from "./batch/evaluationSplit.ts";
 import { fewPrompts } from "./batch/fewPrompts.ts";
+import { frozenAdapter } from "./frozenAdapter.ts";
 import { emptyBatch, generationBatch } from "./batch/generationBatch.ts";
 import { groupBatch } from "./batch/groupBatch.ts";
 import { groupSize } from "./batch/groupSize.ts";
@@ -58,6 +59,6 @@ export const trlRules: readonly FrameworkRule[] = [
   ...[ligerLoss, headAdapter, sequenceLevel, vespoMode, referenceModel, vllmProcesses, temperature],
   ...[noIteration, fewPrompts, modelLength, maskedTruncation, completionsTable, unread],
   ...[cispoCeiling, rewardShare, promptFormat, evaluationSplit, learningRate],
-  ...[trainerArgument, rewardDefinition, lossWeights, unused],
+  ...[trainerArgument, rewardDefinition, lossWeights, unused, frozenAdapter],
   ...[steps, bestModel, schedule, prefetch, preferenceLoss, paddingFree, routerLoss],
 ];
