@@ -5,26 +5,10 @@
 import { isObject, objectOf, type Json, type JsonObject } from "../../../shared/lib/json.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { nameOf, type Chosen, type SettingsDraft } from "./exportDraft.ts";
+import { filledIn, isFlag, isKey } from "./holes.ts";
 import type { Settings } from "./settings.ts";
 
 type AdvantageBlock = StageBody["advantage"];
-
-/** A number that one of the trainer's settings holds. */
-interface KeyHole {
-  readonly $key: string;
-}
-/** What a switch of the trainer's decides. */
-interface FlagHole {
-  readonly $flag: string;
-  readonly on: Json;
-  readonly off: Json;
-}
-export const key = (setting: string): JsonObject & KeyHole => ({ $key: setting });
-export const flag = (setting: string, on: Json, off: Json): JsonObject & FlagHole => ({
-  $flag: setting,
-  on,
-  off,
-});
 
 export interface AdvantageLens {
   /** By their names, the blocks that a config would have, with holes. Of two that fit alike the first counts. */
@@ -39,24 +23,14 @@ export interface AdvantageLens {
   readonly apart?: readonly (keyof AdvantageBlock)[];
 }
 
-const isKey = (value: unknown): value is KeyHole => isObject(value) && typeof value["$key"] === "string";
-const isFlag = (value: unknown): value is FlagHole => isObject(value) && typeof value["$flag"] === "string";
-
 /** @returns the block that a config has for an estimator; undefined where the trainer has none of the name */
 export function readAdvantage(
   { estimators, readAs = {} }: AdvantageLens,
   name: string,
   settings: Settings,
 ): JsonObject | undefined {
-  const filled = (value: Json): Json => {
-    if (isKey(value)) return settings.need(value.$key);
-    if (isFlag(value)) return filled(settings.flag(value.$flag) ? value.on : value.off);
-    if (!isObject(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([path, one]) => [path, filled(one)]));
-  };
   const found = estimators[readAs[name] ?? name];
-  const block = found === undefined ? undefined : filled(found);
-  return isObject(block) ? block : undefined;
+  return found === undefined ? undefined : filledIn(found, settings);
 }
 
 export const useOf = (value: Json | undefined): string => String(isObject(value) ? value["use"] : value);

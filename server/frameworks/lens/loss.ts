@@ -2,52 +2,22 @@
  * A trainer's losses, each declared once as the `objective` that a config would have. Conversion reads the loss that a setting
  * names; export finds the one of a config, and says what all trainers lack in the same words.
  */
-import { isObject, type Json, type JsonObject } from "../../../shared/lib/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { nameOf, type Chosen, type SettingsDraft } from "./exportDraft.ts";
+import { filledIn, isKey } from "./holes.ts";
 import type { Settings } from "./settings.ts";
 
 type ObjectiveBlock = StageBody["objective"];
 type Params = Chosen["params"];
 
-/** A number that one of the trainer's settings holds. */
-interface NumberHole {
-  readonly $setting: string;
-  /** The setting that holds it where that one is null. */
-  readonly otherwise?: string;
-  /** The setting where nothing is bounded, which is null in a config. */
-  readonly unbounded?: number;
-  /** From it on nothing is bounded; default: never. */
-  readonly from?: number;
-}
-export const setting = (
-  $setting: string,
-  more: Omit<NumberHole, "$setting"> = {},
-): JsonObject & NumberHole => ({ $setting, ...more });
-
 /** By the trainer's names. Of two with one `use` the first is written. */
 export type LossLens = Readonly<Record<string, JsonObject>>;
-
-const isHole = (value: unknown): value is NumberHole =>
-  isObject(value) && typeof value["$setting"] === "string";
 
 /** @returns undefined where the trainer has no loss of the name */
 export function readLoss(losses: LossLens, name: string, settings: Settings): JsonObject | undefined {
   const found = losses[name];
-  if (found === undefined) return undefined;
-  const filled = (value: Json): Json | undefined => {
-    if (!isHole(value)) return value;
-    const { $setting: key, otherwise, from = Number.POSITIVE_INFINITY } = value;
-    const instead = otherwise === undefined ? undefined : settings.number(otherwise);
-    const own = settings.number(key) ?? instead ?? settings.usual(key);
-    return own !== undefined && own >= from ? null : own;
-  };
-  return Object.fromEntries(
-    Object.entries(found).flatMap(([path, value]): [string, Json][] => {
-      const own = filled(value);
-      return own === undefined ? [] : [[path, own]];
-    }),
-  );
+  return found === undefined ? undefined : filledIn(found, settings);
 }
 
 /**
@@ -74,9 +44,9 @@ export function writeLoss(
   }
   const [name, block] = found;
   for (const [path, value] of Object.entries(block)) {
-    if (!isHole(value)) continue;
+    if (!isKey(value)) continue;
     const own = loss.params[path];
-    draft.set(value.$setting, typeof own === "number" ? own : value.unbounded);
+    draft.set(value.$key, typeof own === "number" ? own : value.unbounded);
   }
   if (loss.params["one_sided"] === true)
     draft.miss(

@@ -55,8 +55,12 @@ function madeOf(tokens: readonly PythonToken[], name: string, end: number): Pyth
   });
 }
 
+/** Whether a call of this name goes on with an adapter of an earlier training. */
+export const loadsAdapter = (callee: string): boolean =>
+  /\b(Auto)?PeftModel\w*\.from_pretrained$/.test(callee);
+
 function stepOf({ callee }: Call): Step {
-  if (/\b(Auto)?PeftModel\w*\.from_pretrained$/.test(callee)) return continued;
+  if (loadsAdapter(callee)) return continued;
   if (callee.endsWith(".from_pretrained")) return loaded;
   if (/(^|\.)get_peft_model$/.test(callee)) return adapted;
   return unknown;

@@ -1,7 +1,8 @@
 /** OpenRLHF's advantage estimators, and what surrounds them. */
 import type { JsonObject } from "../../../../../shared/lib/json.ts";
 import type { StageBody } from "../../../../core/config/resolved.ts";
-import { key, readAdvantage, useOf, writeAdvantage, type AdvantageLens } from "../../../lens/advantage.ts";
+import { readAdvantage, useOf, writeAdvantage, type AdvantageLens } from "../../../lens/advantage.ts";
+import { key } from "../../../lens/holes.ts";
 import type { ConfigDraft } from "../../../lens/configDraft.ts";
 import { criticBaseline } from "../../../lens/critic.ts";
 import { nameOf } from "../../../lens/exportDraft.ts";
@@ -21,29 +22,30 @@ const unbounded = 1e9;
 const whiten: JsonObject = { over: "tokens", population: true, epsilon: floor, inside: "floor" };
 const byToken: JsonObject = { scale: "none", level: "token", gamma, observations: "discount", whiten };
 
+/** Keys that are written below. */
+const written = ["level", "whiten", "clip", "penalty"] as const;
+
+/** They compare no responses of a prompt. */
+const alone: AdvantageLens["estimators"] = {
+  gae: { baseline: criticBaseline(key(`${keys}.lambd`)), ...byToken },
+  reinforce: { baseline: "none", ...byToken },
+  flash_reinforce: { baseline: "batch_mean", scale: "none" },
+};
 const lens: AdvantageLens = {
   instead: "group_mean",
-  apart: ["baseline", "level", "whiten", "clip", "penalty"],
+  apart: written,
   estimators: {
-    gae: { baseline: criticBaseline(key(`${keys}.lambd`)), ...byToken },
-    reinforce: { baseline: "none", ...byToken },
+    ...alone,
     group_norm: { baseline: "group_mean", scale: { use: "group_std", epsilon: 1e-9 } },
     dr_grpo: { baseline: "group_mean", scale: "none" },
     reinforce_baseline: { baseline: "group_mean", scale: "none", whiten },
     rloo: { baseline: "leave_one_out", scale: "none" },
-    flash_reinforce: { baseline: "batch_mean", scale: "none" },
   },
 };
-/** They compare no responses of a prompt. */
 const ungrouped: AdvantageLens = {
-  ...lens,
   instead: "batch_mean",
-  estimators: Object.fromEntries(
-    ["gae", "reinforce", "flash_reinforce"].flatMap((name) => {
-      const own = lens.estimators[name];
-      return own === undefined ? [] : [[name, own]];
-    }),
-  ),
+  apart: ["baseline", ...written],
+  estimators: alone,
 };
 
 export function readOpenRlhfAdvantage(settings: Settings, draft: ConfigDraft): void {
@@ -73,19 +75,12 @@ export function readOpenRlhfAdvantage(settings: Settings, draft: ConfigDraft): v
 export function writeOpenRlhfAdvantage(body: StageBody, draft: OpenRlhfDraft): string {
   const { advantage: block, rollout } = body;
   const baseline = nameOf(block.baseline);
-  const known = Object.values(lens.estimators).some((one) => useOf(one["baseline"]) === baseline);
-  const alone = Object.values(ungrouped.estimators).some((one) => useOf(one["baseline"]) === baseline);
-  if (rollout.group === 1 && !alone)
+  const compares = !Object.values(alone).some((one) => useOf(one["baseline"]) === baseline);
+  if (rollout.group === 1 && compares)
     draft.miss(
       "advantage.baseline",
       baseline,
       "OpenRLHF compares a prompt's responses where there are two at least: it subtracts the mean over the step.",
-    );
-  else if (!known)
-    draft.miss(
-      "advantage.baseline",
-      baseline,
-      "OpenRLHF has no such baseline: it subtracts the group's mean.",
     );
   const name = writeAdvantage(rollout.group === 1 ? ungrouped : lens, block, draft);
   draft.set(chooses, name);

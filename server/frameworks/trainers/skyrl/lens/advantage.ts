@@ -2,13 +2,12 @@
 import type { JsonObject } from "../../../../../shared/lib/json.ts";
 import type { StageBody } from "../../../../core/config/resolved.ts";
 import {
-  flag,
   isSameWhitening,
-  key,
   readAdvantage,
   writeAdvantage,
   type AdvantageLens,
 } from "../../../lens/advantage.ts";
+import { flag, key } from "../../../lens/holes.ts";
 import type { ConfigDraft } from "../../../lens/configDraft.ts";
 import { criticBaseline } from "../../../lens/critic.ts";
 import type { Settings } from "../../../lens/settings.ts";

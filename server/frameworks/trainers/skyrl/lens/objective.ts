@@ -11,10 +11,10 @@ import {
   missOfRatio,
   numberOf,
   readLoss,
-  setting,
   writeLoss,
   type LossLens,
 } from "../../../lens/loss.ts";
+import { key } from "../../../lens/holes.ts";
 import type { Settings } from "../../../lens/settings.ts";
 import { corrections, rolloutWeights } from "./correction.ts";
 import type { SkyrlDraft } from "./draft.ts";
@@ -31,12 +31,12 @@ const bounds = [20, 10] as const;
 const chooses = `${algorithm}.policy_loss_type`;
 const dppoType = `${algorithm}.dppo.dppo_type`;
 const clips: JsonObject = {
-  low: setting(`${algorithm}.eps_clip_low`),
-  high: setting(`${algorithm}.eps_clip_high`),
+  low: key(`${algorithm}.eps_clip_low`),
+  high: key(`${algorithm}.eps_clip_high`),
 };
 const dppo: JsonObject = {
-  low: setting(`${algorithm}.dppo.delta_low`),
-  high: setting(`${algorithm}.dppo.delta_high`),
+  low: key(`${algorithm}.dppo.delta_low`),
+  high: key(`${algorithm}.dppo.delta_high`),
   cap: null,
   clamp_log_ratio: 20,
 };
@@ -48,7 +48,7 @@ const losses: LossLens = {
   dual_clip: {
     use: "clipped",
     ...clips,
-    dual: setting(`${algorithm}.clip_ratio_c`),
+    dual: key(`${algorithm}.clip_ratio_c`),
     clamp_log_ratio: 20,
   },
   gspo: { use: "clipped", ...clips, ratio: "sequence_token", clamp_log_ratio: { high: 10 } },
@@ -57,14 +57,14 @@ const losses: LossLens = {
   cispo: {
     use: "cispo",
     // From 1 on it bounds no weight.
-    low: setting(cispoLow, { unbounded: 1, from: 1 }),
-    high: setting(cispoHigh, { unbounded: noBound, from: noBound }),
+    low: key(cispoLow, { unbounded: 1, from: 1 }),
+    high: key(cispoHigh, { unbounded: noBound, from: noBound }),
     clamp_log_ratio: 20,
   },
   sapo: {
     use: "sapo",
-    tau_pos: setting(`${algorithm}.sapo.tau_pos`),
-    tau_neg: setting(`${algorithm}.sapo.tau_neg`),
+    tau_pos: key(`${algorithm}.sapo.tau_pos`),
+    tau_neg: key(`${algorithm}.sapo.tau_neg`),
     clamp_log_ratio: 20,
   },
   rollout_is: { use: "reinforce" },
@@ -73,14 +73,14 @@ const losses: LossLens = {
   clip_cov: {
     use: "clip_cov",
     ...clips,
-    share: setting(`${algorithm}.clip_cov.clip_ratio`),
-    least: setting(`${algorithm}.clip_cov.clip_cov_lb`),
-    most: setting(`${algorithm}.clip_cov.clip_cov_ub`),
+    share: key(`${algorithm}.clip_cov.clip_ratio`),
+    least: key(`${algorithm}.clip_cov.clip_cov_lb`),
+    most: key(`${algorithm}.clip_cov.clip_cov_ub`),
   },
   kl_cov: {
     use: "kl_cov",
-    share: setting(`${algorithm}.kl_cov.kl_cov_frac`),
-    coefficient: setting(`${algorithm}.kl_cov.ppo_kl_coef`),
+    share: key(`${algorithm}.kl_cov.kl_cov_frac`),
+    coefficient: key(`${algorithm}.kl_cov.ppo_kl_coef`),
   },
 };
 const isCovariance = (name: string): boolean => name === "clip_cov" || name === "kl_cov";

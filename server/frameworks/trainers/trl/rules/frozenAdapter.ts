@@ -1,5 +1,6 @@
 import { everyTrainer } from "../../../releases/programs/trl.ts";
 import { Lines } from "../../../readers/lines.ts";
+import { loadsAdapter } from "../../../readers/trl/scriptModel.ts";
 import type { PythonExpression } from "../../../text/python/expression.ts";
 import type { Fix } from "../../../../config/check/diagnostic.ts";
 import type { RuleModel } from "../../../rules/rule.ts";
@@ -30,11 +31,9 @@ export const frozenAdapter = trlRule({
 const opens =
   /\brequires_grad|\bis_trainable\b|\bmerge_and_unload\b|\b(?:add|set|load|enable)_adapters?\b|\bget_peft_model\b|\bfor_training\b/;
 
-function isFrozen({ callee, positional, keywords, spreads }: Call): boolean {
-  if (!/\b(?:Auto)?PeftModel\w*\.from_pretrained$/.test(callee) || spreads.length > 0) return false;
-  // `is_trainable` is the fourth of PeftModel's arguments.
-  return positional.length < 4 && !keywords.some(({ name }) => name === "is_trainable");
-}
+/** `is_trainable` is the fourth of its arguments; by its name it is found in the text. */
+const isFrozen = ({ callee, positional, spreads }: Call): boolean =>
+  loadsAdapter(callee) && spreads.length === 0 && positional.length < 4;
 
 function fixesOf({ end }: Call, { document: { text } }: RuleModel): Fix[] {
   if (text[end - 1] !== ")") return [];

@@ -1,7 +1,8 @@
 /** verl's advantage estimators, and what surrounds them. */
 import { objectOf, type JsonObject } from "../../../../../shared/lib/json.ts";
 import type { StageBody } from "../../../../core/config/resolved.ts";
-import { flag, key, readAdvantage, writeAdvantage, type AdvantageLens } from "../../../lens/advantage.ts";
+import { readAdvantage, writeAdvantage, type AdvantageLens } from "../../../lens/advantage.ts";
+import { flag, key } from "../../../lens/holes.ts";
 import type { ConfigDraft } from "../../../lens/configDraft.ts";
 import { criticBaseline } from "../../../lens/critic.ts";
 import type { Settings } from "../../../lens/settings.ts";

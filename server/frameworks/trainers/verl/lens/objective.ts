@@ -10,10 +10,10 @@ import {
   missOfRatio,
   numberOf,
   readLoss,
-  setting,
   writeLoss,
   type LossLens,
 } from "../../../lens/loss.ts";
+import { key } from "../../../lens/holes.ts";
 import type { Settings } from "../../../lens/settings.ts";
 import { corrections } from "./correction.ts";
 import type { VerlDraft } from "./draft.ts";
@@ -27,40 +27,40 @@ const noCap = 1e9;
 const bounds = [20, 10] as const;
 const otherwise = `${actor}.clip_ratio`;
 const clips: JsonObject = {
-  low: setting(`${actor}.clip_ratio_low`, { otherwise }),
-  high: setting(`${actor}.clip_ratio_high`, { otherwise }),
+  low: key(`${actor}.clip_ratio_low`, { otherwise }),
+  high: key(`${actor}.clip_ratio_high`, { otherwise }),
 };
-const capped: JsonObject = { ...clips, cap: setting(`${actor}.clip_ratio_c`), clamp_log_ratio: 20 };
+const capped: JsonObject = { ...clips, cap: key(`${actor}.clip_ratio_c`), clamp_log_ratio: 20 };
 
 const losses: LossLens = {
-  vanilla: { use: "clipped", ...clips, dual: setting(`${actor}.clip_ratio_c`), clamp_log_ratio: 20 },
+  vanilla: { use: "clipped", ...clips, dual: key(`${actor}.clip_ratio_c`), clamp_log_ratio: 20 },
   gspo: { use: "clipped", ...clips, ratio: "sequence_token", clamp_log_ratio: { high: 10 } },
   sapo: {
     use: "sapo",
-    tau_pos: setting(`${actor}.tau_pos`),
-    tau_neg: setting(`${actor}.tau_neg`),
+    tau_pos: key(`${actor}.tau_pos`),
+    tau_neg: key(`${actor}.tau_neg`),
     clamp_log_ratio: 20,
   },
   gpg: { use: "reinforce" },
   clip_cov: {
     use: "clip_cov",
     ...clips,
-    share: setting(`${policyLoss}.clip_cov_ratio`),
-    least: setting(`${policyLoss}.clip_cov_lb`),
-    most: setting(`${policyLoss}.clip_cov_ub`),
+    share: key(`${policyLoss}.clip_cov_ratio`),
+    least: key(`${policyLoss}.clip_cov_lb`),
+    most: key(`${policyLoss}.clip_cov_ub`),
   },
   kl_cov: {
     use: "kl_cov",
-    share: setting(`${policyLoss}.kl_cov_ratio`),
-    coefficient: setting(`${policyLoss}.ppo_kl_coef`),
+    share: key(`${policyLoss}.kl_cov_ratio`),
+    coefficient: key(`${policyLoss}.ppo_kl_coef`),
   },
   geo_mean: { use: "geo_mean", ...clips },
-  dro: { use: "dro", beta: setting(`${policyLoss}.dro_beta`) },
+  dro: { use: "dro", beta: key(`${policyLoss}.dro_beta`) },
   cispo: {
     use: "cispo",
     // Beyond 1 it bounds no weight.
-    low: setting(`${actor}.clip_ratio_low`, { otherwise, unbounded: 2, from: 1 + Number.EPSILON }),
-    high: setting(`${actor}.clip_ratio_high`, { otherwise, unbounded: noCap }),
+    low: key(`${actor}.clip_ratio_low`, { otherwise, unbounded: 2, from: 1 + Number.EPSILON }),
+    high: key(`${actor}.clip_ratio_high`, { otherwise, unbounded: noCap }),
     clamp_log_ratio: 20,
   },
   dppo_tv: { use: "dppo_tv", ...capped },
