@@ -53,7 +53,8 @@ async function fetchZig() {
     await takeFromWheel(wheel, draft, [["ziglang/", "ziglang/"]]);
     rmSync(wheel);
     if (process.platform !== "win32") chmodSync(join(draft, "ziglang", "zig"), 0o755);
-    putInPlace(draft, folder);
+    // Another build may have fetched it meanwhile, and a full folder is not replaced.
+    if (!existsSync(zig)) putInPlace(draft, folder);
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }

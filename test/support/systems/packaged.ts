@@ -1,7 +1,7 @@
 /** The packages of this checkout as `npm run package` makes them, made once for the same sources. */
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 
@@ -27,18 +27,26 @@ export async function packaged(): Promise<string> {
     "README.md",
     "CHANGELOG.md",
   ];
-  const folder = join(
-    process.cwd(),
-    "out",
-    "packages",
-    stamp.fingerprint(process.cwd(), sources).slice(0, 16),
-  );
+  // Python's packages of tests lie in out/packages, for as long as their versions stay.
+  const above = join(process.cwd(), "out", "released");
+  const folder = join(above, stamp.fingerprint(process.cwd(), sources).slice(0, 16));
   if (existsSync(folder)) return folder;
-  rmSync(dirname(folder), { recursive: true, force: true });
-  mkdirSync(dirname(folder), { recursive: true });
+  mkdirSync(above, { recursive: true });
+  for (const name of readdirSync(above).filter((one) => /^[0-9a-f]{16}$/.test(one)))
+    rmSync(join(above, name), { recursive: true, force: true });
   const draft = mkdtempSync(`${folder}-`);
   await run(process.execPath, [join("scripts", "package.mjs"), "--out", join(draft, "gradus.vsix")]);
-  renameSync(draft, folder);
+  return placed(draft, folder);
+}
+
+/** Another test file may have made the same packages meanwhile: either will do. */
+function placed(draft: string, folder: string): string {
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
+    rmSync(draft, { recursive: true, force: true });
+  }
   return folder;
 }
 
