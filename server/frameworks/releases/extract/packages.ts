@@ -1,8 +1,29 @@
 /** Where trainers declare their keys. */
-import type { DeclaredSpec, TreeSpec } from "./declared/index.ts";
+import type { BelowSpec, DeclaredSpec, TreeSpec } from "./declared/index.ts";
 
-const swift = (name: string): TreeSpec => ({ classes: [`swift.arguments:${name}`] });
-const megatronSwift = (name: string): TreeSpec => ({ classes: [`swift.megatron.arguments:${name}`] });
+const map = { type: "dict", open: true } as const;
+
+/** Both trainers give their arguments to Transformers. */
+const transformers: BelowSpec = { name: "transformers", tree: "seq2seq" };
+
+/** A file of settings may also set variables of the environment. */
+const swiftFile = { ENV: map };
+const swift = (name: string, below: readonly BelowSpec[] = [transformers]): TreeSpec => ({
+  classes: [`swift.arguments:${name}`],
+  below,
+  open: ["device_groups"],
+  known: swiftFile,
+});
+/** With Ray, each role may have arguments of its own. */
+const megatronSwift = (name: string): TreeSpec => ({
+  classes: [`swift.megatron.arguments:${name}`],
+  open: ["device_groups"],
+  known: {
+    ...swiftFile,
+    ...{ config: { type: "str" }, colocate_groups: { type: "list" }, nnodes: { type: "int", default: 1 } },
+    ...{ train: map, rollout: map, teacher: map },
+  },
+});
 
 /** What a policy of NeMo RL generates with: its annotation names the part that all engines share. */
 const nemoEngines = [
@@ -35,36 +56,117 @@ const factoryClasses = [
   "GeneratingArguments",
 ];
 
-const miniSglang = (name: string): TreeSpec => ({
+/** Flags that the patch of Megatron-LM adds which slime ships. */
+const patched = Object.fromEntries(
+  ["use-gated-attention", "post-self-attn-layernorm", "post-mlp-layernorm"].map((name) => [
+    name,
+    { type: "bool", default: false } as const,
+  ]),
+);
+/** What slime decides itself of SGLang's arguments. */
+const ownOfSglang = [
+  ...[
+    "model-path",
+    "model",
+    "config",
+    "trust-remote-code",
+    "random-seed",
+    "enable-memory-saver",
+    "tp-size",
+    "port",
+  ],
+  ...[
+    "nnodes",
+    "node-rank",
+    "dist-init-addr",
+    "gpu-id-step",
+    "base-gpu-id",
+    "nccl-port",
+    "skip-server-warmup",
+  ],
+  ...["tensor-parallel-size", "enable-return-routed-experts"],
+];
+const slime = (name: string): TreeSpec => ({
+  below: [
+    { name: "megatron-lm", tree: "train" },
+    { name: "sglang", tree: "server", prefix: "sglang-", without: ownOfSglang },
+    { name: "sglang", tree: "router" },
+  ],
   flags: [`${name}.utils.arguments`, `${name}.backends.sglang_utils.arguments`],
+  known: patched,
 });
+const milesFlags = [
+  "rollout.generate_hub.agentic_tool_call",
+  "rollout.generate_hub.multi_turn",
+  "dashboard.args",
+];
 
+const axolotlPlugins = [
+  ...[
+    "cut_cross_entropy.args:CutCrossEntropyArgs",
+    "densemixer.args:DenseMixerArgs",
+    "diffusion.args:DiffusionArgs",
+  ],
+  ...["expert_parallel.args:ExpertParallelArgs", "grokfast.args:GrokfastArgs", "hatchery.args:HatcheryArgs"],
+  ...[
+    "kd.args:KDArgs",
+    "kernels.args:KernelsArgs",
+    "liger.args:LigerArgs",
+    "llm_compressor.args:LLMCompressorArgs",
+  ],
+  ...[
+    "lm_eval.args:LMEvalArgs",
+    "mora.args:MoraArgs",
+    "nemo_gym.args:NemoGymArgs",
+    "spectrum.args:SpectrumArgs",
+  ],
+  "swanlab.args:SwanLabConfig",
+].map((name) => `axolotl.integrations.${name}`);
+
+/** No help is kept where a table of many kilobytes would be twice as long with it. */
 export const packages = {
   "ms-swift": {
     trees: {
       rlhf: swift("RLHFArguments"),
       sft: swift("SftArguments"),
       pt: swift("PretrainArguments"),
-      rollout: swift("RolloutArguments"),
+      rollout: swift("RolloutArguments", []),
       "megatron rlhf": megatronSwift("MegatronRLHFArguments"),
       "megatron sft": megatronSwift("MegatronSftArguments"),
       "megatron pt": megatronSwift("MegatronPretrainArguments"),
     },
   },
-  slime: { trees: { train: miniSglang("slime") } },
-  miles: { trees: { train: miniSglang("miles") } },
+  slime: { trees: { train: slime("slime") } },
+  miles: {
+    help: 100,
+    trees: {
+      train: {
+        ...slime("miles"),
+        flags: [...(slime("miles").flags ?? []), ...milesFlags.map((name) => `miles.${name}`)],
+        flagClasses: ["miles.backends.fsdp_utils.arguments:FSDPArgs"],
+      },
+    },
+  },
   easyr1: { trees: { ppo: { classes: ["verl.trainer.config:PPOConfig"] } } },
   "nemo-rl": {
+    help: 0,
     trees: {
-      grpo: nemo("grpo", "policy"),
+      grpo: {
+        ...nemo("grpo", "policy"),
+        classes: ["grpo", "single_controller_utils.config"].map(
+          (module) => `nemo_rl.algorithms.${module}:MasterConfig`,
+        ),
+      },
       dpo: nemo("dpo", "policy"),
       sft: nemo("sft", "policy"),
       rm: nemo("rm", "policy"),
       ppo: nemo("ppo", "policy"),
       distillation: nemo("distillation", "policy", "teacher"),
+      off_policy_distillation: nemo("xtoken_off_policy_distillation", "policy"),
     },
   },
   roll: {
+    help: 0,
     trees: {
       rlvr: roll("rlvr.rlvr_config:RLVRConfig"),
       agentic: roll("agentic.agentic_config:AgenticConfig"),
@@ -89,6 +191,7 @@ export const packages = {
     },
   },
   "prime-rl": {
+    help: 0,
     folders: ["packages/prime-rl-configs/src", "src"],
     trees: {
       rl: prime("rl", "RLConfig"),
@@ -99,8 +202,15 @@ export const packages = {
     },
   },
   axolotl: {
+    help: 0,
     folders: ["src"],
-    trees: { train: { classes: ["axolotl.utils.schemas.config:AxolotlInputConfig"] } },
+    trees: {
+      train: {
+        // A plugin's keys are the config's, once it is named.
+        classes: ["axolotl.utils.schemas.config:AxolotlInputConfig", ...axolotlPlugins],
+        spelled: { fsdp_config: "fsdp_" },
+      },
+    },
   },
   "llama-factory": {
     folders: ["src"],
@@ -109,11 +219,15 @@ export const packages = {
         classes: [
           ...factoryClasses.map((name) => `llamafactory.hparams:${name}`),
           "llamafactory.hparams.training_args:RayArguments",
+          "llamafactory.hparams.megatron_bridge_args:MegatronBridgeArguments",
         ],
+        below: [transformers],
+        known: { kt_config: map },
       },
     },
   },
   areal: {
+    help: 0,
     trees: {
       grpo: areal("GRPOConfig"),
       ppo: areal("PPOConfig"),
@@ -122,8 +236,12 @@ export const packages = {
       rw: areal("RWConfig"),
     },
   },
-  "megatron-lm": { trees: { train: { flags: ["megatron.training.arguments"] } } },
+  "megatron-lm": {
+    help: 0,
+    trees: { train: { flags: ["megatron.training.arguments"] } },
+  },
   sglang: {
+    help: 0,
     trees: {
       server: { flags: ["sglang.srt.server_args"] },
       router: { flags: [["sglang_router.router_args", { prefix: "router-" }]] },

@@ -30,7 +30,7 @@ export function classFacts(declared: Declared, walk: Walk, above: readonly Pytho
   }
   const told = argumentsIn(own.doc);
   for (const field of own.fields) addField(facts, field, { module, told, own, walk, within });
-  const extra = extraOf(own);
+  const extra = extraOf([own, ...above.toReversed()]);
   if (extra === "allow") facts.set("", { type: "dict", open: true });
   else if (extra !== undefined) facts.delete("");
   return facts;
@@ -155,8 +155,11 @@ function either(a: KeyFact, b: KeyFact): KeyFact {
   };
 }
 
-/** pydantic's `extra`, from the class's head or its `model_config`. */
-function extraOf({ keywords, assigned, fields }: PythonClass): string | undefined {
+/** pydantic's `extra`. A typed dictionary takes what the model that holds it takes. */
+function extraOf(within: readonly PythonClass[]): string | undefined {
+  const own = within.find((one) => !isTypedDict(one));
+  if (own === undefined) return undefined;
+  const { keywords, assigned, fields } = own;
   const config = assigned.get("model_config") ?? fields.find(({ name }) => name === "model_config")?.written;
   const written = keywords.get("extra") ?? (config === undefined ? undefined : entryOf(config, "extra"));
   const value = evaluated(written);

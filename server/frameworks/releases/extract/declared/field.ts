@@ -30,12 +30,17 @@ export function wordsOf(
     calls
       .map((one) => one.keywords.find((given) => given.name === name)?.value)
       .find((value) => value !== undefined);
-  const valueOf = (written: PythonExpression | undefined): Json | undefined =>
-    evaluated(written, module.constants) ?? memberNamed(written, module, sources);
+  const valueOf = (written: PythonExpression | undefined): Json | undefined => {
+    const value = evaluated(written, module.constants);
+    return value === undefined ? memberNamed(written, module, sources) : value;
+  };
   if (valueOf(keyword("init")) === false) return undefined;
-  const made = isField
-    ? (field.default ?? valueOf(keyword("default") ?? call.positional[0]))
-    : valueOf(field.written);
+  const made =
+    isField && field.default === undefined
+      ? valueOf(keyword("default") ?? call.positional[0])
+      : isField
+        ? field.default
+        : valueOf(field.written);
   const choices =
     chosen(valueOf(keyword("choices"))) ?? chosen(entry(keyword("metadata"), "choices", valueOf));
   const help = helpOf(field, notes, keyword, valueOf);

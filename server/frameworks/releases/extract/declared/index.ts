@@ -6,16 +6,33 @@ import { classFacts, mergeInto, type Facts, type Walk } from "./classFacts.ts";
 import { defaultsIn, flagFacts, setDefault } from "./flagFacts.ts";
 import { Sources } from "./sources.ts";
 
+/** Keys that a program takes from another package: they change with its releases, so a table of their own has them. */
+export interface BelowSpec {
+  readonly name: "transformers" | "megatron-lm" | "sglang";
+  readonly tree: string;
+  /** What the program puts before their names. */
+  readonly prefix?: string;
+  /** Those that it does not take. */
+  readonly without?: readonly string[];
+}
+
 /** Where the keys of one of a trainer's programs are declared. Classes are written `package.module:Class`. */
 export interface TreeSpec {
   /** Their fields are keys at the top. */
   readonly classes?: readonly string[];
   /** Modules that add flags to a parser, with the words of variables that are parts of the flags' names. */
   readonly flags?: readonly (string | readonly [string, Readonly<Record<string, string>>])[];
+  /** Data classes that a parser makes flags of, one a field. */
+  readonly flagClasses?: readonly string[];
   /** By key: classes of a section that its annotation does not name. */
   readonly also?: Readonly<Record<string, readonly string[]>>;
   /** Sections whose keys other programs define. */
   readonly open?: readonly string[];
+  /** By section: a prefix that its keys may also have. */
+  readonly spelled?: Readonly<Record<string, string>>;
+  readonly below?: readonly BelowSpec[];
+  /** Keys that only code reads. */
+  readonly known?: KeyFacts;
   /** The module whose `set_defaults` changes what classes say. */
   readonly defaults?: string;
 }
@@ -47,8 +64,8 @@ export function declaredFacts(
 const packagesOf = (trees: readonly TreeSpec[]): Set<string> =>
   new Set(
     trees
-      .flatMap(({ classes = [], flags = [], also = {} }) => [
-        ...[...classes, ...Object.values(also).flat()],
+      .flatMap(({ classes = [], flagClasses = [], flags = [], also = {} }) => [
+        ...[...classes, ...flagClasses, ...Object.values(also).flat()],
         ...flags.map((flag) => (typeof flag === "string" ? flag : flag[0])),
       ])
       .map((name) => name.split(/[.:]/)[0] ?? ""),
@@ -56,11 +73,13 @@ const packagesOf = (trees: readonly TreeSpec[]): Set<string> =>
 
 function treeFacts(spec: TreeSpec, walk: Walk): KeyFacts | undefined {
   const facts: Facts = new Map();
-  for (const name of spec.classes ?? []) {
+  for (const [i, name] of (spec.classes ?? []).entries()) {
     const found = factsAt(name, walk);
-    if (found === undefined && facts.size === 0) return undefined;
-    for (const [key, fact] of found ?? []) facts.set(key, fact);
+    if (found === undefined && i === 0) return undefined;
+    mergeInto(facts, found ?? new Map());
   }
+  for (const name of spec.flagClasses ?? [])
+    for (const [key, fact] of factsAt(name, walk) ?? []) facts.set(key.replaceAll("_", "-"), fact);
   for (const flag of spec.flags ?? []) {
     const [name, words] = typeof flag === "string" ? [flag, {}] : flag;
     const module = walk.sources.module(name);
@@ -68,8 +87,10 @@ function treeFacts(spec: TreeSpec, walk: Walk): KeyFacts | undefined {
   }
   const defaults = spec.defaults === undefined ? undefined : walk.sources.module(spec.defaults);
   if (defaults !== undefined) for (const [key, value] of defaultsIn(defaults)) setDefault(facts, key, value);
+  if (facts.size === 0) return undefined;
   addSections(facts, spec, walk);
-  return facts.size === 0 ? undefined : Object.fromEntries(facts);
+  for (const [section, prefix] of Object.entries(spec.spelled ?? {})) spell(facts, `${section}.`, prefix);
+  return { ...Object.fromEntries(facts), ...spec.known };
 }
 
 function factsAt(name: string, walk: Walk): Facts | undefined {
@@ -91,4 +112,10 @@ function addSections(facts: Facts, { also = {}, open = [] }: TreeSpec, walk: Wal
       facts.set(section, isOpen ? { ...known, open: true } : known);
     }
   for (const key of open) facts.set(key, { ...(facts.get(key) ?? { type: "dict" }), open: true });
+}
+
+function spell(facts: Facts, section: string, prefix: string): void {
+  for (const [key, fact] of [...facts])
+    if (key.startsWith(section) && !key.startsWith(`${section}${prefix}`))
+      facts.set(`${section}${prefix}${key.slice(section.length)}`, fact);
 }

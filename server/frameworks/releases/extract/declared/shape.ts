@@ -149,7 +149,9 @@ function joined(atoms: readonly Atom[]): Pick<Shape, "type" | "choices" | "of" |
     .find((item) => item !== undefined);
   return {
     type: given.length < atoms.length ? nullable(type) : type,
-    ...(given.length > 0 && given.every(({ kind }) => kind === "choice") ? { choices } : {}),
+    ...(type !== "bool" && given.length > 0 && given.every(({ kind }) => kind === "choice")
+      ? { choices }
+      : {}),
     ...(of === undefined || type !== "list" ? {} : { of }),
     ...(given.some((atom) => atom.kind === "plain" && atom.open) ? { open: true } : {}),
   };
