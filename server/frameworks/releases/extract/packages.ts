@@ -30,6 +30,8 @@ const nemoEngines = [
   "vllm.config:VllmConfig",
   "sglang.config:SGLangConfig",
   "megatron.config:MCoreGenerationConfig",
+  "trtllm.config:TrtllmConfig",
+  "dynamo.config:DynamoConfig",
 ].map((name) => `nemo_rl.models.generation.${name}`);
 const nemo = (module: string, ...policies: string[]): TreeSpec => ({
   classes: [`nemo_rl.algorithms.${module}:MasterConfig`],
@@ -64,37 +66,28 @@ const patched = Object.fromEntries(
   ]),
 );
 /** What slime decides itself of SGLang's arguments. */
-const ownOfSglang = [
-  ...[
-    "model-path",
-    "model",
-    "config",
-    "trust-remote-code",
-    "random-seed",
-    "enable-memory-saver",
-    "tp-size",
-    "port",
-  ],
-  ...[
-    "nnodes",
-    "node-rank",
-    "dist-init-addr",
-    "gpu-id-step",
-    "base-gpu-id",
-    "nccl-port",
-    "skip-server-warmup",
-  ],
-  ...["tensor-parallel-size", "enable-return-routed-experts"],
-];
-const slime = (name: string): TreeSpec => ({
-  below: [
-    { name: "megatron-lm", tree: "train" },
-    { name: "sglang", tree: "server", prefix: "sglang-", without: ownOfSglang },
-    { name: "sglang", tree: "router" },
-  ],
+const ownOfSlime =
+  "model-path model config trust-remote-code random-seed enable-memory-saver port nnodes node-rank dist-init-addr"
+    .concat(" gpu-id-step base-gpu-id nccl-port skip-server-warmup enable-return-routed-experts")
+    .split(" ");
+const ranks = ["tp-size", "tensor-parallel-size"];
+const sglang = (prefix: string, without: readonly string[]): BelowSpec => ({
+  name: "sglang",
+  tree: "server",
+  prefix: `${prefix}-`,
+  without,
+});
+/** @param servers the engines' arguments */
+const slime = (name: string, ...servers: BelowSpec[]): TreeSpec & { flags: readonly string[] } => ({
+  below: [{ name: "megatron-lm", tree: "train" }, ...servers, { name: "sglang", tree: "router" }],
   flags: [`${name}.utils.arguments`, `${name}.backends.sglang_utils.arguments`],
   known: patched,
 });
+const miles = slime(
+  "miles",
+  sglang("sglang", [...ownOfSlime, "enable-return-indexer-topk"]),
+  sglang("eval-sglang", [...ownOfSlime, ...ranks, "enable-return-indexer-topk"]),
+);
 const milesFlags = [
   "rollout.generate_hub.agentic_tool_call",
   "rollout.generate_hub.multi_turn",
@@ -102,30 +95,27 @@ const milesFlags = [
 ];
 
 const axolotlPlugins = [
-  ...[
-    "cut_cross_entropy.args:CutCrossEntropyArgs",
-    "densemixer.args:DenseMixerArgs",
-    "diffusion.args:DiffusionArgs",
-  ],
-  ...["expert_parallel.args:ExpertParallelArgs", "grokfast.args:GrokfastArgs", "hatchery.args:HatcheryArgs"],
-  ...[
-    "kd.args:KDArgs",
-    "kernels.args:KernelsArgs",
-    "liger.args:LigerArgs",
-    "llm_compressor.args:LLMCompressorArgs",
-  ],
-  ...[
-    "lm_eval.args:LMEvalArgs",
-    "mora.args:MoraArgs",
-    "nemo_gym.args:NemoGymArgs",
-    "spectrum.args:SpectrumArgs",
-  ],
+  "cut_cross_entropy.args:CutCrossEntropyArgs",
+  "densemixer.args:DenseMixerArgs",
+  "diffusion.args:DiffusionArgs",
+  "expert_parallel.args:ExpertParallelArgs",
+  "grokfast.args:GrokfastArgs",
+  "hatchery.args:HatcheryArgs",
+  "kd.args:KDArgs",
+  "kernels.args:KernelsArgs",
+  "liger.args:LigerArgs",
+  "llm_compressor.args:LLMCompressorArgs",
+  "lm_eval.args:LMEvalArgs",
+  "mora.args:MoraArgs",
+  "nemo_gym.args:NemoGymArgs",
+  "spectrum.args:SpectrumArgs",
   "swanlab.args:SwanLabConfig",
 ].map((name) => `axolotl.integrations.${name}`);
 
 /** No help is kept where a table of many kilobytes would be twice as long with it. */
 export const packages = {
   "ms-swift": {
+    help: 0,
     trees: {
       rlhf: swift("RLHFArguments"),
       sft: swift("SftArguments"),
@@ -136,13 +126,13 @@ export const packages = {
       "megatron pt": megatronSwift("MegatronPretrainArguments"),
     },
   },
-  slime: { trees: { train: slime("slime") } },
+  slime: { trees: { train: slime("slime", sglang("sglang", [...ownOfSlime, ...ranks])) } },
   miles: {
     help: 100,
     trees: {
       train: {
-        ...slime("miles"),
-        flags: [...(slime("miles").flags ?? []), ...milesFlags.map((name) => `miles.${name}`)],
+        ...miles,
+        flags: [...miles.flags, ...milesFlags.map((name) => `miles.${name}`)],
         flagClasses: ["miles.backends.fsdp_utils.arguments:FSDPArgs"],
       },
     },

@@ -217,7 +217,8 @@ export function callsOf(
   return tokens.flatMap((token, i) => {
     const isCalled = token.kind === "name" && names.includes(token.text) && tokens[i + 1]?.text === "(";
     if (!isCalled || tokens[i - 1]?.text === "def") return [];
-    const call = new ExpressionReader(tokens, i).expression();
+    // Not what is called of its result: `Factory(Config).build(parser)`.
+    const call = new ExpressionReader(tokens.slice(i, partsOf(tokens, i + 1).end + 1)).expression();
     return call.kind === "call" ? [call] : [];
   });
 }

@@ -122,7 +122,8 @@ export function argumentsIn(doc: string | undefined): ReadonlyMap<string, string
   for (const line of doc?.split("\n") ?? []) {
     const [, indent = "", word = "", text = ""] =
       /^(\s+)(\w+)\s*(?:\([^)]*(?:\([^)]*\)[^)]*)*\))?:\s*(.*)$/.exec(line) ?? [];
-    if (word !== "" && (name === "" || indent.length <= margin)) {
+    if (/^(Args|Arguments|Attributes|Parameters)$/.test(word) && text === "") name = "";
+    else if (word !== "" && (name === "" || indent.length <= margin)) {
       [name, margin] = [word, indent.length];
       found.set(name, text);
     } else if (name !== "") found.set(name, `${found.get(name) ?? ""} ${line.trim()}`);
