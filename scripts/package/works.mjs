@@ -139,12 +139,65 @@ const huggingFace = "Copyright The HuggingFace Team. All rights reserved.";
 
 /** What is in the package without a package of npm: keys, defaults and help texts of other trainers. */
 export const tables = [
+  { name: "AReaL", licence: "Apache-2.0", copyright: "Copyright 2025-2026 AReaL Team", file: "areal.json" },
+  {
+    name: "Axolotl",
+    licence: "Apache-2.0",
+    copyright: "Copyright The Axolotl contributors",
+    file: "axolotl.json",
+  },
+  {
+    name: "EasyR1",
+    licence: "Apache-2.0",
+    copyright: "Copyright 2024 Bytedance Ltd. and/or its affiliates",
+    file: "easyr1.json",
+  },
+  {
+    name: "LLaMA-Factory",
+    licence: "Apache-2.0",
+    copyright: "Copyright 2025 the LlamaFactory team.",
+    file: "llama-factory.json",
+  },
+  {
+    name: "Megatron-LM",
+    licence: "BSD-3-Clause",
+    copyright: "Copyright (c) 2019-2025, NVIDIA CORPORATION. All rights reserved.",
+    file: "megatron-lm.json",
+  },
+  { name: "miles", licence: "Apache-2.0", copyright: "Copyright 2025 Zhipu AI", file: "miles.json" },
+  {
+    name: "ms-swift",
+    licence: "Apache-2.0",
+    copyright: "Copyright (c) ModelScope Contributors. All rights reserved.",
+    file: "ms-swift.json",
+  },
+  {
+    name: "NeMo RL",
+    licence: "Apache-2.0",
+    copyright: "Copyright (c) 2026, NVIDIA CORPORATION. All rights reserved.",
+    file: "nemo-rl.json",
+  },
+  {
+    name: "open-instruct",
+    licence: "Apache-2.0",
+    copyright: "Copyright 2024 AllenAI. All rights reserved.",
+    file: "open-instruct.json",
+  },
   {
     name: "OpenRLHF",
     licence: "Apache-2.0",
     copyright: "Copyright The OpenRLHF Team",
     file: "openrlhf.json",
   },
+  { name: "prime-rl", licence: "Apache-2.0", copyright: "Copyright Prime Intellect", file: "prime-rl.json" },
+  { name: "ROLL", licence: "Apache-2.0", copyright: "Copyright Alibaba Group", file: "roll.json" },
+  {
+    name: "SGLang",
+    licence: "Apache-2.0",
+    copyright: "Copyright 2023-2024 SGLang Team",
+    file: "sglang.json",
+  },
+  { name: "slime", licence: "Apache-2.0", copyright: "Copyright 2025 Zhipu AI", file: "slime.json" },
   { name: "SkyRL", licence: "Apache-2.0", copyright: "Copyright NovaSky-AI", file: "skyrl.json" },
   { name: "Transformers", licence: "Apache-2.0", copyright: huggingFace, file: "transformers.json" },
   { name: "TRL", licence: "Apache-2.0", copyright: huggingFace, file: "trl.json" },

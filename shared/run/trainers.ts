@@ -32,6 +32,7 @@ export const trainers = {
   "open-instruct": { name: "open-instruct" },
   easyr1: { name: "EasyR1" },
   slime: { name: "slime" },
+  miles: { name: "miles" },
   torchtune: { name: "torchtune" },
   "trinity-rft": { name: "Trinity-RFT" },
   unsloth: { name: "Unsloth" },

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { extractors, type PackageName } from "./extract/index.ts";
+import { belowOf, extractors, type PackageName } from "./extract/index.ts";
+import type { BelowSpec } from "./extract/declared/index.ts";
 import type { KeyFact, VersionedFact, StoredFact, FrameworkTable } from "./tables/table.ts";
 
 /** The keys that one release of a framework has in one of its trees. */
@@ -61,7 +62,10 @@ const worded = (
   };
 };
 
-/** @param version one of the table's @param tree of verl's; the first one if the name is unknown */
+/**
+ * With what the program takes from other packages, as any of their releases has it.
+ * @param version one of the table's @param tree the main one if the name is unknown
+ */
 export function keyTable(name: PackageName, version: string, tree = ""): KeyTable {
   const id = `${name} ${version} ${tree}`;
   const known = views.get(id);
@@ -76,7 +80,32 @@ export function keyTable(name: PackageName, version: string, tree = ""): KeyTabl
     );
     if (row !== undefined) facts.set(key, factOf(worded(row, table)));
   }
-  return remembered(id, version, facts);
+  return remembered(id, version, withBelow(facts, name, chosen, everIn));
+}
+
+/** Each key that a release of a package has had in a tree, as the newest has it. */
+function everIn(name: PackageName, tree: string): Map<string, KeyFact> {
+  const keys = Object.keys(tableOf(name).keys);
+  return new Map(
+    keys.flatMap((key) => {
+      const row = historyOf(name, key, tree).at(-1);
+      return row === undefined ? [] : [[key, factOf(row)] as const];
+    }),
+  );
+}
+
+/** Adds the keys that a program takes from other packages; its own win. */
+function withBelow(
+  own: ReadonlyMap<string, KeyFact>,
+  name: PackageName,
+  tree: string,
+  read: (name: PackageName, tree: string) => ReadonlyMap<string, KeyFact>,
+): ReadonlyMap<string, KeyFact> {
+  const renamed = ({ name: below, tree: from, prefix = "", without = [] }: BelowSpec): [string, KeyFact][] =>
+    [...read(below, from)].flatMap(([key, fact]) =>
+      without.includes(key) ? [] : [[`${prefix}${key}`, fact] as [string, KeyFact]],
+    );
+  return new Map([...belowOf(name, tree).flatMap(renamed), ...own]);
 }
 
 /** The facts of packages in a folder, read from their sources; undefined where they are not there. */
@@ -91,12 +120,18 @@ export function installedTable(
   if (known !== undefined) return known;
   const release = extractors[name](folder);
   if (release === undefined) return undefined;
-  const facts = release[treeAmong(Object.keys(release), tree)];
-  return facts === undefined ? undefined : remembered(id, version, new Map(Object.entries(facts)));
+  const chosen = treeAmong(Object.keys(release), tree);
+  const facts = release[chosen];
+  if (facts === undefined) return undefined;
+  const installed = (below: PackageName, from: string): ReadonlyMap<string, KeyFact> => {
+    const found = extractors[below](folder)?.[from];
+    return found === undefined ? everIn(below, from) : new Map(Object.entries(found));
+  };
+  return remembered(id, version, withBelow(new Map(Object.entries(facts)), name, chosen, installed));
 }
 
 /** The default tree. */
-const mains = ["ppo_trainer", "grpo", "train_ppo_ray"];
+const mains = ["ppo_trainer", "grpo", "train_ppo_ray", "rlhf", "grpo_fast", "rlvr", "rl", "train"];
 
 const treeAmong = (trees: readonly string[], wanted: string): string =>
   trees.includes(wanted) ? wanted : (mains.find((main) => trees.includes(main)) ?? trees[0] ?? "");
@@ -106,7 +141,8 @@ const factOf = ({ from: _from, to: _to, trees: _trees, ...fact }: VersionedFact)
 function remembered(id: string, version: string, facts: ReadonlyMap<string, KeyFact>): KeyTable {
   const table: KeyTable = {
     version,
-    keys: [...facts.keys()],
+    // The empty key stands for the whole configuration, where it takes any key.
+    keys: [...facts.keys()].filter((key) => key !== ""),
     sections: sectionsOf([...facts.keys()]),
     get: (key) => facts.get(key),
     has: (key) => facts.has(key),

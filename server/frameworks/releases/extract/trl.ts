@@ -54,18 +54,20 @@ function factsOfTrainer(root: string, { name, config, trainer }: TrlTrainer): Re
 export function transformersFacts(root: string): Release | undefined {
   const classes = read(root, [
     "transformers/training_args.py",
+    "transformers/training_args_seq2seq.py",
     "transformers/trainer_utils.py",
     "transformers/utils/generic.py",
   ]);
   if (!classes.has("TrainingArguments")) return undefined;
-  const facts = factsOf("TrainingArguments", classes, "config", enumsIn(root));
-  const [report, trackers] = [facts["report_to"], trackersIn(root)];
-  return {
-    "":
-      report === undefined || trackers.length === 0
-        ? facts
-        : { ...facts, report_to: { ...report, choices: ["none", "all", ...trackers] } },
+  const [enums, trackers] = [enumsIn(root), trackersIn(root)];
+  const facts = (name: string): KeyFacts => {
+    const found = factsOf(name, classes, "config", enums);
+    const report = found["report_to"];
+    return report === undefined || trackers.length === 0
+      ? found
+      : { ...found, report_to: { ...report, choices: ["none", "all", ...trackers] } };
   };
+  return { "": facts("TrainingArguments"), seq2seq: facts("Seq2SeqTrainingArguments") };
 }
 
 /** `INTEGRATION_TO_CALLBACK`: `get_reporting_integration_callbacks` refuses other keys. */

@@ -9,6 +9,9 @@ export function unrolled(source: string): string {
   });
 }
 
+/** A variable's word, put into the formatted strings that hold it. */
+export const withWord = (source: string, name: string, word: string): string => round(source, name, word);
+
 /** One round: strings with the word in them, and the side of `a if name == "word" else b` that it takes. */
 function round(body: string, name: string, word: string): string {
   return body
