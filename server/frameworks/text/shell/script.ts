@@ -38,6 +38,8 @@ export interface ScriptLaunch {
   readonly words: readonly LaunchWord[];
   /** 0-based line of its first word. */
   readonly line: number;
+  /** What the script exports before it, and what stands in front of it: `NPROC_PER_NODE=8 swift rlhf`. */
+  readonly environment: ReadonlyMap<string, LaunchWord>;
 }
 export interface Script {
   readonly launches: readonly ScriptLaunch[];
@@ -75,6 +77,7 @@ class Shell {
   readonly undecided: CodeSpan[] = [];
   private readonly variables = new Map<string, ShellValue>([["HOME", computedWord(slashed(homedir()))]]);
   private readonly functions = new Map<string, readonly ScriptCommand[]>();
+  private readonly exported = new Set<string>();
   private depth = 0;
 
   get set(): string[] {
@@ -194,14 +197,20 @@ class Shell {
 
   private simple(all: readonly ShellWord[], { input, line }: ScriptCommand): void {
     let words = all;
+    const assigned = new Set<string>();
+    let exports = false;
     while (words.length > 0) {
       const head = literal(words[0]);
-      if (head !== undefined && skipped.has(head)) words = words.slice(1);
-      else if (/^-\w+$/.test(head ?? "") && words.length < all.length) words = words.slice(1);
-      else if (this.assign(words[0]!)) words = words.slice(1);
-      else break;
+      exports ||= head === "export";
+      const name = this.assign(words[0]!);
+      if (name !== undefined) assigned.add(name);
+      else if (!this.isPassedOver(head, words.length < all.length)) break;
+      words = words.slice(1);
     }
-    const found = words.flatMap((word) => this.expand(word));
+    if (exports)
+      for (const name of [...assigned, ...words.flatMap((word) => literal(word) ?? [])])
+        this.exported.add(name);
+    const found = exports ? [] : words.flatMap((word) => this.expand(word));
     const name = found[0]?.text;
     if (name === undefined) return;
     const body = this.functions.get(name);
@@ -211,7 +220,20 @@ class Shell {
       found.slice(1).forEach((word, i) => this.variables.set(String(i + 1), word));
       this.run(body);
       this.depth -= 1;
-    } else this.launches.push({ words: found, line });
+    } else this.launches.push({ words: found, line, environment: this.environment(assigned) });
+  }
+
+  private isPassedOver(head: string | undefined, follows: boolean): boolean {
+    return (head !== undefined && skipped.has(head)) || (follows && /^-\w+$/.test(head ?? ""));
+  }
+
+  private environment(assigned: ReadonlySet<string>): ReadonlyMap<string, LaunchWord> {
+    return new Map(
+      [...this.exported, ...assigned].flatMap((name) => {
+        const value = this.variables.get(name);
+        return value === undefined || !isOne(value) ? [] : [[name, value] as const];
+      }),
+    );
   }
 
   /** `read -r -d '' name <<EOF`: how OpenRLHF's examples write a long command. */
@@ -220,11 +242,12 @@ class Shell {
     if (name !== undefined && input !== undefined) this.variables.set(name, joinedWords(this.expand(input)));
   }
 
-  private assign(word: ShellWord): boolean {
+  /** The name that a word assigns to; undefined for any other word. */
+  private assign(word: ShellWord): string | undefined {
     const first = word[0];
-    if (first === undefined || first.quoted) return false;
+    if (first === undefined || first.quoted) return undefined;
     const match = assignment.exec(first.text);
-    if (match === null) return false;
+    if (match === null) return undefined;
     const [, name = "", append, start = ""] = match;
     const cut = first.text.length - start.length;
     const rest: ShellWord = [sliceOf(first, cut, first.text.length), ...word.slice(1)];
@@ -237,7 +260,7 @@ class Shell {
           );
     const before = this.variables.get(name);
     this.variables.set(name, append !== "+" || before === undefined ? value : appended(before, value));
-    return true;
+    return name;
   }
 
   private joined(word: ShellWord): LaunchWord {
