@@ -27,6 +27,7 @@ export const trainerFloors = [
   "readers",
   "rules",
   "lens",
+  "launch",
   "carried",
   "trainers",
   "check",

