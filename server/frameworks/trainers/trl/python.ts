@@ -100,6 +100,13 @@ export function trainerOf({ document }: RuleModel): TrainerCall | undefined {
   return trainer;
 }
 
+/** The name or path of the model, where it is written; undefined if Python makes it. */
+export function modelNameOf(model: RuleModel): string | undefined {
+  if (model.document.form !== "python") return model.text("model_name_or_path");
+  const value = evaluated(trainerOf(model)?.get("model"));
+  return typeof value === "string" ? value : undefined;
+}
+
 /** The severity of what a trainer refuses and its arguments class accepts: an error if the file trains with it. */
 export const refusedByTrainer = (model: RuleModel): "error" | "warning" =>
   model.document.form === "python" && trainerOf(model) === undefined ? "warning" : "error";

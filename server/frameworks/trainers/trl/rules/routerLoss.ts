@@ -1,18 +1,10 @@
-import type { RuleModel } from "../../../rules/rule.ts";
-import { refusedByTrainer, trainerOf } from "../python.ts";
-import { evaluated } from "../../../text/python/expression.ts";
+import { modelNameOf, refusedByTrainer } from "../python.ts";
 import { diagnosticAt } from "../../../rules/placed.ts";
 import { trlRule } from "../trlRule.ts";
 
 /** Families without experts, by the names that their makers give them; `30B-A3B` has experts. */
 const dense =
   /(^|\/)(Qwen2(\.5)?(-Math|-Coder)?-\d+(\.\d+)?B|Qwen3-\d+(\.\d+)?B(?!-A\d)|(Meta-)?Llama-[23]|gemma-[23]-|SmolLM[23]?-|Mistral-7B)/i;
-
-function nameOf(model: RuleModel): string | undefined {
-  if (model.document.form !== "python") return model.text("model_name_or_path");
-  const value = evaluated(trainerOf(model)?.get("model"));
-  return typeof value === "string" ? value : undefined;
-}
 
 export const routerLoss = trlRule({
   id: "trl-router-loss",
@@ -21,7 +13,7 @@ export const routerLoss = trlRule({
   why: "`router_aux_loss_coef` weights the loss on how evenly a router spreads tokens over experts. Since TRL 1.14 the trainers (`GRPOTrainer.__init__` in trl/trainer/grpo_trainer.py and the others) refuse it for a model whose configuration has no router. Gradus recognises models by their names.",
   check(model) {
     const coefficient = model.number("router_aux_loss_coef");
-    const name = nameOf(model);
+    const name = modelNameOf(model);
     if (!model.since("1.14.0") || coefficient === undefined || coefficient === 0) return [];
     if (name === undefined || !dense.test(name) || model.written("router_aux_loss_coef") === undefined)
       return [];

@@ -1,7 +1,6 @@
 import { familyOf } from "../../../../launch/families.ts";
 import { rewarded } from "../../../../releases/programs/trl.ts";
-import type { RuleModel } from "../../../../rules/rule.ts";
-import { trainerOf } from "../../python.ts";
+import { modelNameOf } from "../../python.ts";
 import { rewardsOf } from "../../rewards.ts";
 import { trlRule } from "../../trlRule.ts";
 
@@ -16,7 +15,7 @@ export const prefilledThought = trlRule({
   check(model) {
     const rewards = rewardsOf(model);
     if (rewards?.rewards.some(({ name }) => name === reward) !== true) return [];
-    const name = modelOf(model);
+    const name = modelNameOf(model);
     const found = name === undefined ? undefined : familyOf(name);
     if (found?.exact !== true || found.template?.think !== "prefilled") return [];
     if (/chat_template/.test(model.document.text)) return [];
@@ -24,9 +23,3 @@ export const prefilledThought = trlRule({
     return [{ at: rewards.at, message }];
   },
 });
-
-function modelOf(model: RuleModel): string | undefined {
-  if (model.document.form !== "python") return model.text("model_name_or_path");
-  const name = trainerOf(model)?.value("model");
-  return typeof name === "string" ? name : undefined;
-}
